@@ -6,11 +6,13 @@ import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
 import type { Config } from './config/config.ts';
+import type { TrustedPart } from './config/judge.ts';
 import { loadConfig } from './config/load.ts';
 import { openControlLater } from './host/control-later.ts';
 import { createReport } from './host/status-report.ts';
 import { Switchboard, type SwitchboardOptions } from './switchboard.ts';
 import { judgeOpener } from './trust/approvals/open.ts';
+import { noteApprovals } from './trust/audit/events.ts';
 
 export interface ProjectOptions
   extends Pick<SwitchboardOptions, 'program' | 'isAssistant' | 'isShared'> {
@@ -43,6 +45,8 @@ export interface ProjectOptions
 export interface Loaded {
   readonly config: Config;
   readonly found: AgentList;
+  /** What was trusted without asking just now. */
+  readonly trusted: readonly TrustedPart[];
 }
 
 export interface Reloaded {
@@ -68,7 +72,7 @@ export class Project implements AsyncDisposable {
     return new Project(options, await load(options));
   }
 
-  private constructor(options: ProjectOptions, { config, found }: Loaded) {
+  private constructor(options: ProjectOptions, { config, found, trusted }: Loaded) {
     const { environment, environmentOfServers, log, program, isAssistant, isShared } = options;
     this.#options = options;
     this.switchboard = new Switchboard({
@@ -80,6 +84,7 @@ export class Project implements AsyncDisposable {
       isAssistant,
       isShared,
     });
+    noteApprovals(this.switchboard.board.calls.audit, trusted);
   }
 
   /** The configuration in effect. */
@@ -142,8 +147,9 @@ export class Project implements AsyncDisposable {
   async #reload(): Promise<Reloaded> {
     const { log } = this.#options;
     try {
-      const { config, found } = await load(this.#options);
+      const { config, found, trusted } = await load(this.#options);
       this.switchboard.update(config, found.agents);
+      noteApprovals(this.switchboard.board.calls.audit, trusted);
       const message = `reloaded the configuration: ${config.files.join(', ') || 'no files'}.`;
       log.info(message);
       return { ok: true, message };
@@ -173,8 +179,8 @@ async function load(options: ProjectOptions): Promise<Loaded> {
   const { agents: settings } = config;
   const isLooking = options.hasAgents === true && settings.show !== 'off';
   const found = isLooking ? await listAgents({ ...config, settings }) : NO_AGENTS;
-  config.gate?.judge?.save();
-  const loaded = { config, found };
+  const trusted = config.gate?.judge?.save() ?? [];
+  const loaded = { config, found, trusted };
   await options.onLoaded?.(loaded);
   return loaded;
 }

@@ -2,7 +2,6 @@
 // because a call must not be answered before its line is written.
 import { SwitchboardError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { excerpt } from '../base/text.ts';
 import type { AuditSettings, Config } from '../config/config.ts';
 import type { AuditEvent, AuditSink } from '../trust/audit/events.ts';
 import type { AuditWriter } from '../trust/audit/writer.ts';
@@ -14,7 +13,6 @@ interface NotedEvent {
   readonly event: AuditEvent;
 }
 
-const MAX_TEXT = 200;
 /** Calls wait until the log is open, so there are only the starts of servers. */
 const MAX_WAITING = 1_000;
 
@@ -129,13 +127,14 @@ function describeCall(record: CallRecord): AuditEvent {
   return {
     type: 'call',
     session,
-    host: host === undefined ? undefined : excerpt(host, MAX_TEXT),
+    host,
     server,
     method,
-    target: hasName ? excerpt(target, MAX_TEXT) : undefined,
+    target: hasName ? target : undefined,
     arguments: params,
     resultBytes: record.bytesOut,
     ms: Math.round(endedAt - startedAt),
     outcome: record.outcome,
+    code: record.code,
   };
 }

@@ -4,20 +4,21 @@ import type { Config, Expose } from '../config/config.ts';
 import { isExposed } from '../config/server/expose.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
+import { type AuditSink, noteDenial } from '../trust/audit/events.ts';
 import type { Call, Interceptor, Send } from './call.ts';
 import { learnTools, unknownSubtool } from './tool-call.ts';
 
 /** Undefined if no server restricts its tools. */
 export function exposeRules(
   { children }: Pick<Config, 'children'>,
-  { pool }: { readonly pool: Pool },
+  { pool, audit }: { readonly pool: Pool; readonly audit?: AuditSink | undefined },
 ): Interceptor | undefined {
   if (![...children.values()].some(({ expose }) => restricts(expose))) return undefined;
   // Not async: every extra promise costs on every call.
   return (call, next) => {
     const { server, method, target } = call;
     if (method !== 'tools/call') return next(call);
-    if (!isExposed(target, server.expose)) return Promise.reject(notAllowed(call));
+    if (!isExposed(target, server.expose)) return Promise.reject(notAllowed(call, audit));
     if (!denies(server.expose) || namesIn(pool, call).includes(target)) return next(call);
     return sendListed(pool, call, next);
   };
@@ -46,11 +47,12 @@ function restricts({ allow, deny, within }: Expose): boolean {
   return allow !== undefined || deny !== undefined || (within !== undefined && restricts(within));
 }
 
-export function notAllowed({
-  server,
-  target,
-  through,
-}: Pick<Call, 'server' | 'target' | 'through'>): SwitchboardError {
+/** The error for a tool that isn't exposed. Notes the denial if there is an audit log. */
+export function notAllowed(
+  { server, target, through }: Pick<Call, 'server' | 'target' | 'through'>,
+  audit?: AuditSink,
+): SwitchboardError {
+  noteDenial(audit, { by: 'expose', server: server.name, tool: target });
   const list = through === 'suite' ? '. The action "introspect" lists the allowed subtools' : '';
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',

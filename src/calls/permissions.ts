@@ -1,7 +1,8 @@
 // Applies `permissions` and `readOnly` to every call. Loaded only if a server has such rules.
 import { SwitchboardError } from '../base/errors.ts';
 import type { ChildConfig, Config, PermissionDecision } from '../config/config.ts';
-import { type Interceptor, lazily } from './call.ts';
+import { type AuditSink, noteDenial } from '../trust/audit/events.ts';
+import { type Call, type Interceptor, lazily } from './call.ts';
 import type { InterceptorParts } from './calls.ts';
 import { learnTools } from './tool-call.ts';
 
@@ -16,8 +17,8 @@ export function permissionRules(
     const { PermissionCheck } = await import('../trust/permissions/check.ts');
     const check = new PermissionCheck({ ...parts, permissions });
     return async (call, next) => {
-      const { rules, name } = call.server;
-      if (rules?.refusal) throw serverDenied(name, rules.refusal);
+      const { rules } = call.server;
+      if (rules?.refusal) throw denyServer(call, rules.refusal, parts.audit);
       if (rules) await check.require(call, rules, () => learnTools(parts.pool, call));
       return next(call);
     };
@@ -25,11 +26,29 @@ export function permissionRules(
   return (call, next) => (call.server.rules ? checked(call, next) : next(call));
 }
 
-/** The error for a tool whose name is reason enough to deny it, before its server has to be started. */
-export function denialOf({ name, rules }: ChildConfig, tool: string): SwitchboardError | undefined {
-  if (rules?.refusal) return serverDenied(name, rules.refusal);
-  const decision = rules?.decide({ kind: 'tool', name: tool });
+function denyServer(
+  { server, method, target }: Call,
+  refusal: PermissionDecision,
+  audit: AuditSink | undefined,
+): SwitchboardError {
+  const tool = method === 'tools/call' || method === 'prompts/get' ? target : undefined;
+  noteDenial(audit, { by: 'permissions', server: server.name, tool, rule: refusal.because });
+  return serverDenied(server.name, refusal);
+}
+
+/**
+ * The error for a tool whose name is reason enough to deny it, before its server has to be started. Notes the denial
+ * if there is an audit log.
+ */
+export function denialOf(
+  { name, rules }: ChildConfig,
+  tool: string,
+  audit?: AuditSink,
+): SwitchboardError | undefined {
+  const decision = rules?.refusal ?? rules?.decide({ kind: 'tool', name: tool });
   if (decision?.permission !== 'deny') return undefined;
+  noteDenial(audit, { by: 'permissions', server: name, tool, rule: decision.because });
+  if (rules?.refusal) return serverDenied(name, rules.refusal);
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Tool "${tool}" of server "${name}" is not allowed (${decision.because}).`,
@@ -43,9 +62,15 @@ export function isWatchable(uri: string, { rules }: ChildConfig): boolean {
 }
 
 /** A subscription starts its server and outlasts the request, so the user isn't asked about it. */
-export function requireWatchable(uri: string, owner: ChildConfig | undefined): void {
+export function requireWatchable(
+  uri: string,
+  owner: ChildConfig | undefined,
+  audit: AuditSink | undefined,
+): void {
   const decision = owner?.rules?.decide({ kind: 'resource', name: uri });
   if (!owner || !decision || decision.permission === 'allow') return;
+  const { because: rule } = decision;
+  noteDenial(audit, { by: 'permissions', server: owner.name, tool: undefined, rule });
   throw new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Subscribing to resource ${uri} of server "${owner.name}" is not allowed (${decision.because}).`,

@@ -27,6 +27,8 @@ export interface CallRecord {
   /** Bytes of the result; 0 without one. */
   readonly bytesOut: number;
   readonly outcome: Outcome;
+  /** The error's code, if it was one of ours. */
+  readonly code: ErrorCode | undefined;
 }
 
 export type CallListener = (record: CallRecord) => void;
@@ -47,7 +49,7 @@ export class SessionNumbers {
 export function recordCalls(send: Send, sessions: SessionNumbers, listener: CallListener): Send {
   return async (call) => {
     const startedAt = now();
-    const record = (outcome: Outcome, result?: Verbatim): void => {
+    const record = (outcome: Outcome, result?: Verbatim, error?: unknown): void => {
       const { server, method, target, params, context } = call;
       const { caller } = context;
       listener({
@@ -62,13 +64,14 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
         bytesIn: Buffer.byteLength(params.text),
         bytesOut: result ? Buffer.byteLength(result.text) : 0,
         outcome,
+        code: error instanceof SwitchboardError ? error.code : undefined,
       });
     };
     let result: Verbatim;
     try {
       result = await send(call);
     } catch (error) {
-      record(outcomeOf(error, call));
+      record(outcomeOf(error, call), undefined, error);
       throw error;
     }
     record(isErrorResult(result.value) ? 'tool_error' : 'ok', result);

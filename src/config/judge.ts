@@ -68,14 +68,19 @@ export interface JudgedSubject {
   readonly isLimited: boolean;
 }
 
+/** Something that was approved without asking: at first sight, or because it was in use before an update. */
+export interface TrustedPart extends Pick<JudgedSubject, 'subject' | 'hash'> {
+  readonly by: string;
+}
+
 export interface Judge {
   /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
   originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
   decide(subject: Subject): Verdict;
   /** Whether the user has approved it with its rights shown. */
   grants(subject: Subject): boolean;
-  /** Records what was trusted at first sight. */
-  save(): void;
+  /** Records what was trusted without asking, and returns it. */
+  save(): readonly TrustedPart[];
   /** Everything that was judged so far. */
   readonly judged: readonly JudgedSubject[];
   /** How many of them wait for an approval. */

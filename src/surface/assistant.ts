@@ -113,8 +113,8 @@ export function toolboxFor(pool: Pool, calls: Calls, server: ChildConfig): OpenT
         }),
       refusal: (target) =>
         isExposed(target, server.expose)
-          ? (denialOf(server, target) ?? unknownSubtool(server, target, names, 'tool'))
-          : notAllowed({ server, target, through: 'tool' }),
+          ? (denialOf(server, target, calls.audit) ?? unknownSubtool(server, target, names, 'tool'))
+          : notAllowed({ server, target, through: 'tool' }, calls.audit),
     };
   };
 }

@@ -199,7 +199,8 @@ export class View implements Surface {
   }
 
   async watch(uris: ReadonlySet<string>): Promise<void> {
-    for (const uri of uris) requireWatchable(uri, this.#parts.library.ownerOf(uri));
+    const { library, calls } = this.#parts;
+    for (const uri of uris) requireWatchable(uri, library.ownerOf(uri), calls.audit);
     this.#uris = uris;
     await this.#events.onWatch();
   }

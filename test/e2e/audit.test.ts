@@ -1,5 +1,6 @@
 // The audit log, from the call of a host to `switchboard audit verify`.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentProject, runThrough, toml } from '../support/agent-project.ts';
@@ -11,6 +12,9 @@ import { testServer } from '../support/servers.ts';
 
 const USER_FILE = 'home/.switchboard/switchboard.config.json';
 const AUDITED = { files: { [USER_FILE]: { audit: true } } };
+
+/** Changes a running process's limits, on Linux. */
+const PRLIMIT = '/usr/bin/prlimit';
 
 interface Entry {
   readonly type: string;
@@ -56,12 +60,13 @@ test('a session leaves a line per call, and the commands show and verify them', 
   const entries = entriesOf(project);
   expect(entries.map(({ type, method, outcome }) => [type, method ?? outcome])).toEqual([
     ['open', undefined],
+    ['approval', undefined], // the project's file was trusted at first sight
     ['start', 'ok'],
     ['call', 'tools/list'],
     ['call', 'tools/call'],
     ['stop', undefined],
   ]);
-  expect(entries[3]).toMatchObject({
+  expect(entries[4]).toMatchObject({
     host: 'some-host',
     server: 'kid',
     target: name,
@@ -73,7 +78,7 @@ test('a session leaves a line per call, and the commands show and verify them', 
   expect(shown.stdout).toContain(`kid.${name}`);
   expect(shown.stdout).not.toContain('The audit log is off.');
   const json = JSON.parse((await runSwitchboard(project, ['audit', '--json'])).stdout) as object;
-  expect(json).toMatchObject({ on: true, total: 5 });
+  expect(json).toMatchObject({ on: true, total: 6 });
 
   const exported = await runSwitchboard(project, ['audit', 'export']);
   const lines = exported.stdout.trimEnd().split('\n');
@@ -85,7 +90,7 @@ test('a session leaves a line per call, and the commands show and verify them', 
 
   const verified = await runSwitchboard(project, ['audit', 'verify']);
   expect(verified).toMatchObject({ status: 0, stderr: '' });
-  expect(verified.stdout).toContain('1 file, 5 entries in');
+  expect(verified.stdout).toContain('1 file, 6 entries in');
 });
 
 test('an edited line is found, and fails the command', async () => {
@@ -102,7 +107,7 @@ test('an edited line is found, and fails the command', async () => {
   const { status, stdout } = await runSwitchboard(project, ['audit', 'verify']);
 
   expect(status).toBe(2);
-  expect(stdout).toContain(':3: The line was edited.');
+  expect(stdout).toContain(':4: The line was edited.');
   const exported = await runSwitchboard(project, ['audit', 'export']);
   expect(exported.stderr).toBe(
     'warning: the audit log has 1 problem. Run: switchboard audit verify\n',
@@ -193,6 +198,92 @@ test('a Switchboard that is killed leaves a line for each call it answered', () 
     },
     AUDITED,
   ));
+
+test('what the user decides with commands has lines, without any secret', async () => {
+  const project = createProject({
+    ...configWith({ kid: testServer('toolbox') }, { hooks: { beforeCall: [{ command: 'x' }] } }),
+    ...AUDITED.files,
+  });
+  const run = async (args: readonly string[], input?: string) => {
+    const { status, stderr } = await runSwitchboard(project, args, input ? { input } : {});
+    expect(stderr).not.toContain('audit');
+    return status;
+  };
+  await run(['trust', 'approve', 'hooks']);
+  await run(['trust', 'revoke', 'hooks']);
+  await run(['trust', 'deny', 'kid']);
+  await run(['secret', 'set', 'key'], 'a-very-secret-value');
+  await run(['secret', 'set', 'key'], 'another-secret-value');
+  await run(['secret', 'rm', 'key']);
+  expect(await run(['call', 'kid', 'echo'])).not.toBe(0);
+
+  const entries = entriesOf(project).toSorted((one, other) =>
+    String(one['time']).localeCompare(String(other['time'])),
+  );
+  const decided = entries.filter(({ type }) => type === 'approval' || type === 'secret');
+  expect(
+    decided.map(({ type, decision, kind, name, by }) => [type, decision, kind, name, by]),
+  ).toEqual([
+    ['approval', 'approved', 'server', 'kid', 'first-sight'],
+    ['approval', 'approved', 'hooks', 'hooks', 'user'],
+    ['approval', 'revoked', 'hooks', 'hooks', 'user'],
+    ['approval', 'denied', 'server', 'kid', 'user'],
+    ['secret', 'stored', undefined, 'key', undefined],
+    ['secret', 'replaced', undefined, 'key', undefined],
+    ['secret', 'removed', undefined, 'key', undefined],
+  ]);
+  expect(decided[1]).toMatchObject({
+    file: join(project.dir, 'switchboard.config.json'),
+    hash: expect.stringMatching(/^sha256-1-[0-9a-f]{64}$/),
+  });
+  for (const file of logsOf(project)) {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toContain('secret-value');
+  }
+  await expectIntact({ project });
+});
+
+test('nothing is decided if the log is required and cannot be written', async () => {
+  const project = createProject({
+    ...configWith({ kid: testServer('toolbox') }, { hooks: { beforeCall: [{ command: 'x' }] } }),
+    [USER_FILE]: { audit: { required: true } },
+    'home/.switchboard/audit': 'not a folder',
+  });
+  const approved = await runSwitchboard(project, ['trust', 'approve', 'hooks']);
+  expect(approved.status).toBe(2);
+  expect(approved.stderr).toContain("The audit log can't be written");
+  const listed = await runSwitchboard(project, ['trust']);
+  expect(listed.stdout).toContain('pending  hooks');
+  const stored = await runSwitchboard(project, ['secret', 'set', 'key'], { input: 'value' });
+  expect(stored.status).toBe(2);
+});
+
+test.skipIf(!existsSync(PRLIMIT))(
+  'a full disk refuses calls while the log is required, and breaks nothing',
+  () =>
+    withFaults(
+      { kid: {} },
+      async (trial) => {
+        const { host, project } = trial;
+        const limit = (size: string) =>
+          execFileSync(PRLIMIT, ['--pid', String(host.process.pid), `--fsize=${size}:unlimited`]);
+        const echo = async (text: string) => textOf(await host.call('kid', 'echo', { text }));
+        expect(await echo('before')).toBe('before');
+        const size = Math.max(...logsOf(project).map((file) => statSync(file).size));
+        limit(String(size + 100)); // in the middle of a line
+        await echo('the last one, without a line');
+        const refused = "The audit log can't be written, so no calls are allowed";
+        expect(await echo('refused')).toContain(refused);
+        expect(await echo('refused')).toContain(refused);
+        limit('unlimited');
+        expect(await echo('after')).toBe('after');
+        const texts = entriesOf(project).filter(({ type }) => type === 'gap');
+        expect(texts).toMatchObject([{ lost: expect.any(Number) }]);
+        await expectIntact(trial);
+      },
+      { files: { [USER_FILE]: { audit: { required: true } } } },
+    ),
+);
 
 test('the run of an agent has a line, without its task', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide'), ...AUDITED.files });

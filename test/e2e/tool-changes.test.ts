@@ -129,6 +129,7 @@ test('with hold, a changed prompt is neither listed nor returned until it is acc
   const project = setUp('hold', { prompts: [letter('Writes a letter.')] });
   const entry = testServer('from-file', join(project.dir, 'lists.json'));
   project.write('switchboard.config.json', { mcpServers: { kid: entry }, toolChanges: 'hold' });
+  project.write('home/.switchboard/switchboard.config.json', { audit: true });
   const host = await RawHost.connect(project);
   await host.call('kid', 'announce');
   await expect.poll(() => promptsOf(host)).toEqual(['letter']);
@@ -142,6 +143,10 @@ test('with hold, a changed prompt is neither listed nor returned until it is acc
   await runSwitchboard(project, ['changes', 'accept', 'kid', 'letter']);
   await expect.poll(() => promptsOf(host)).toEqual(['letter']);
   expect(JSON.stringify((await get()).result)).toContain('got letter');
+  const { stdout } = await runSwitchboard(project, ['audit', 'export']);
+  expect(stdout).toContain(
+    '"type":"approval","decision":"accepted","by":"user","server":"kid","kind":"prompt","name":"letter"',
+  );
 });
 
 test('by default, a poisoned tool is held at first sight, and scan finds it', async () => {

@@ -115,15 +115,16 @@ function rowOf(entry: AuditEntry): Row {
     subjectOf(entry),
     textOf(outcome ?? decision ?? entry['reason']),
     typeof ms === 'number' ? formatDuration(ms) : '',
-    textOf(entry['host'] ?? entry['by']),
+    textOf(entry['host'] ?? entry['answer'] ?? entry['by']),
   ];
   return { cells: texts.map((text) => ({ text: printable(text) })) };
 }
 
 /** What an entry is about. */
-function subjectOf({ server, method, target, tool, agent, name, file, type }: AuditEntry): string {
-  if (type === 'open' || type === 'rotate' || type === 'removed') return file;
-  const of = textOf(target ?? tool ?? (method === undefined ? '' : method));
+function subjectOf(entry: AuditEntry): string {
+  const { server, method, target, tool, agent, name, file, type, next } = entry;
+  if (type === 'open' || type === 'rotate' || type === 'removed') return textOf(next ?? file);
+  const of = textOf(target ?? tool ?? method ?? (server === undefined ? undefined : name));
   const whose = textOf(server ?? agent ?? name);
   return of === '' ? whose : `${whose}.${of}`;
 }

@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { askRunning } from '../../host/control-client.ts';
 import type { Hints } from '../../mcp/annotations.ts';
 import { openCatalog } from '../../switchboard.ts';
+import type { AuditSink } from '../../trust/audit/events.ts';
 import { acceptChanges, nameInKey } from '../../trust/changes/accept.ts';
 import {
   compareWords,
@@ -17,6 +18,7 @@ import {
 } from '../../trust/changes/record.ts';
 import { ChangeRecords, fileFor } from '../../trust/changes/records.ts';
 import type { Finding } from '../../trust/scanner/finding.ts';
+import { withAudit } from '../terminal/audited.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
 import { count, createOutput, type Output } from '../terminal/output.ts';
 import { type CommandOptions, loadFor, printWarnings } from './with-switchboard.ts';
@@ -72,8 +74,34 @@ export async function acceptCommand(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const { config, records, store } = await chooseRecords(server, options);
-  const accepted: { server: string; kind: ItemKind; name: string }[] = [];
+  const chosen = await chooseRecords(server, options);
+  const { config, records } = chosen;
+  const accepted = await withAudit(config, (audit) => accept(chosen, tool, audit));
+  if (tool !== undefined && ![...records.values()].some((record) => isKnown(record, tool))) {
+    throw unknownItem(server ?? '', tool, [...records.values()]);
+  }
+  await askRunning(config.home, 'recheck', LIMIT_MS);
+  output.json({ accepted });
+  for (const { server: of, kind, name } of accepted) {
+    output.line(`accepted: ${nameChange({ kind, name })} of server "${printable(of)}"`);
+  }
+  if (accepted.length === 0) output.line('Nothing was held.');
+  return 0;
+}
+
+interface AcceptedItem {
+  readonly server: string;
+  readonly kind: ItemKind;
+  readonly name: string;
+}
+
+async function accept(
+  { config, records, store }: ChosenRecords,
+  tool: string | undefined,
+  audit: AuditSink | undefined,
+): Promise<AcceptedItem[]> {
+  const accepted: AcceptedItem[] = [];
+  await audit?.admit();
   for (const [file, found] of records) {
     if (tool !== undefined && !isKnown(found, tool)) continue;
     await updateRecord(store, file, (current) => {
@@ -85,16 +113,10 @@ export async function acceptCommand(
     });
     await forgetLists(config, file);
   }
-  if (tool !== undefined && ![...records.values()].some((record) => isKnown(record, tool))) {
-    throw unknownItem(server ?? '', tool, [...records.values()]);
+  for (const item of accepted) {
+    audit?.note({ type: 'approval', decision: 'accepted', by: 'user', ...item });
   }
-  await askRunning(config.home, 'recheck', LIMIT_MS);
-  output.json({ accepted });
-  for (const { server: of, kind, name } of accepted) {
-    output.line(`accepted: ${nameChange({ kind, name })} of server "${printable(of)}"`);
-  }
-  if (accepted.length === 0) output.line('Nothing was held.');
-  return 0;
+  return accepted;
 }
 
 interface ChosenRecords {

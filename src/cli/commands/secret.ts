@@ -7,6 +7,7 @@ import { findLiteralSecrets, type LiteralSecret } from '../../trust/secrets/lite
 import { moveSecrets } from '../../trust/secrets/move.ts';
 import { openSecrets } from '../../trust/secrets/open.ts';
 import { isSecretName, type KeptSecret, type SecretStore } from '../../trust/secrets/store.ts';
+import { withAudit, withUsersAudit } from '../terminal/audited.ts';
 import { askHidden } from '../terminal/hidden-prompt.ts';
 import { createOutput, type Output } from '../terminal/output.ts';
 import { readStdin } from '../terminal/stdin.ts';
@@ -26,7 +27,12 @@ export async function setSecret(name: string, options: SecretOptions): Promise<n
   const value = await readValue(name);
   const { keychain } = options;
   const place = keychain === undefined ? undefined : keychain ? 'keychain' : 'file';
-  const kept = await store.set(name, value, place);
+  const kept = await withUsersAudit(async (audit) => {
+    await audit?.admit();
+    const stored = await store.set(name, value, place);
+    audit?.note({ type: 'secret', decision: stored.isNew ? 'stored' : 'replaced', name });
+    return stored;
+  });
   const { isNew, keyPlace } = kept;
   const warning = warningAbout(kept, name, store);
   output.json({ name, isNew, key: keyPlace, file: store.file, ...(warning && { warning }) });
@@ -61,7 +67,13 @@ const KEY_PLACES = {
 export async function removeSecret(name: string, options: SecretOptions): Promise<number> {
   const output = createOutput(options);
   const store = openStore();
-  if (!(await store.remove(name))) {
+  const isRemoved = await withUsersAudit(async (audit) => {
+    await audit?.admit();
+    const removed = await store.remove(name);
+    if (removed) audit?.note({ type: 'secret', decision: 'removed', name });
+    return removed;
+  });
+  if (!isRemoved) {
     const names = store.list().map((secret) => secret.name);
     throw new SwitchboardError('SECRET_UNKNOWN', `No secret is named "${printable(name)}".`, {
       hint: didYouMean(name, names) || 'List them with: switchboard secret list',
@@ -92,7 +104,13 @@ export async function moveAndReport(
   dryRun = false,
 ): Promise<void> {
   const { store } = openSecrets(config, process.env);
-  const { moved, backups } = await moveSecrets(literals, { store, home: config.home, dryRun });
+  const { moved, backups } = await withAudit(config, async (audit) => {
+    if (!dryRun && literals.length > 0) await audit?.admit();
+    const result = await moveSecrets(literals, { store, home: config.home, dryRun });
+    const names = dryRun ? [] : new Set(result.moved.map(({ name }) => name));
+    for (const name of names) audit?.note({ type: 'secret', decision: 'stored', name });
+    return result;
+  });
   const kept = literals.filter(({ isMovable }) => !isMovable);
   output.json({ dryRun, moved, backups, kept: kept.map(describeLiteral) });
   for (const { server, where, file, name } of moved) {

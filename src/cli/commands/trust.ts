@@ -5,6 +5,7 @@ import { isWaiting, type JudgedSubject } from '../../config/judge.ts';
 import { approvedLines, recordDecisions } from '../../trust/approvals/decide.ts';
 import { describeSubject } from '../../trust/approvals/describe.ts';
 import { applyDecisions, describeApplied } from '../status/reload.ts';
+import { withAudit } from '../terminal/audited.ts';
 import { formatRows } from '../terminal/layout.ts';
 import { count, createOutput, type Output, type Style } from '../terminal/output.ts';
 import { type CommandOptions, judgedFor } from './with-switchboard.ts';
@@ -35,7 +36,9 @@ export async function trust(
     return 0;
   }
   const chosen = options.all ? allFor(wanted, judged) : choose(judged, required(wanted, names));
-  await recordDecisions(home, chosen, DECISIONS[wanted]);
+  await withAudit(config, (audit) =>
+    recordDecisions(home, chosen, DECISIONS[wanted], 'user', audit),
+  );
   const after = (await judgedFor({ ...options, warnings: 'shown' })).judged;
   const isChosen = new Set(chosen.map(({ hash }) => hash));
   const rows = after.filter(({ hash }) => isChosen.has(hash));

@@ -18,8 +18,10 @@ import { unknownChild } from '../../pool/pool.ts';
 import { Project } from '../../project.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { judgeOpener } from '../../trust/approvals/open.ts';
+import { noteApprovals } from '../../trust/audit/events.ts';
 import { assistantLaunch } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
+import { withAudit } from '../terminal/audited.ts';
 import { workingFolder } from '../working-folder.ts';
 import { noServers } from './no-servers.ts';
 
@@ -49,8 +51,15 @@ export interface CommandContext {
 export async function loadFor(options: CommandOptions): Promise<Config> {
   const place = placeOf(options);
   const config = await loadConfig({ ...place, openJudge: judgeOpener({ lists: options.lists }) });
-  config.gate?.judge?.save();
+  await saveTrusted(config);
   return adaptFor(options, place)(config);
+}
+
+/** Records what was trusted without asking. */
+async function saveTrusted(config: Config): Promise<void> {
+  const trusted = config.gate?.judge?.save() ?? [];
+  if (trusted.length === 0 || !config.audit) return;
+  await withAudit(config, async (audit) => noteApprovals(audit, trusted));
 }
 
 /** The main files as a command may edit them, with everything a project's file says about its own servers. */
@@ -78,7 +87,7 @@ export async function judgedFor(options: CommandOptions): Promise<{
   const config = await loadFor({ ...options, lists: true });
   const { judgeAgentFiles } = await import('../../agents/judged.ts');
   await judgeAgentFiles(config, place.env);
-  config.gate?.judge?.save();
+  await saveTrusted(config);
   return { config, judged: config.gate?.judge?.judged ?? [] };
 }
 
@@ -89,7 +98,8 @@ export async function approveWritten(
   options: CommandOptions,
   before: Pick<Config, 'gate'>,
 ): Promise<void> {
-  const { gate, home } = await loadFor(options);
+  const config = await loadFor(options);
+  const { gate } = config;
   const known = before.gate?.judge?.judged ?? [];
   const waited = new Set(
     known.filter(({ verdict }) => verdict !== 'approved').map(({ subject }) => placeIn(subject)),
@@ -100,7 +110,9 @@ export async function approveWritten(
   );
   if (written.length === 0) return;
   const { recordDecisions } = await import('../../trust/approvals/decide.ts');
-  await recordDecisions(home, written, 'approved', 'command');
+  await withAudit(config, (audit) =>
+    recordDecisions(config.home, written, 'approved', 'command', audit),
+  );
 }
 
 function placeIn({ kind, name, file }: JudgedSubject['subject']): string {

@@ -4,6 +4,7 @@ import { nameHidden } from '../../base/text.ts';
 import { isWaiting } from '../../config/judge.ts';
 import { type CommandOptions, judgedFor } from '../commands/with-switchboard.ts';
 import { applyDecisions, describeApplied } from '../status/reload.ts';
+import { withAudit } from '../terminal/audited.ts';
 import type { Prompter } from '../terminal/form.ts';
 import { isOnTerminal, withPrompter } from '../terminal/terminal-caller.ts';
 
@@ -28,7 +29,9 @@ export async function askAboutWaiting(options: CommandOptions): Promise<void> {
       const decision = await askOnce(prompter);
       if (decision === 'stop') break;
       if (!decision) continue;
-      await recordDecisions(config.home, [one], decision);
+      await withAudit(config, (audit) =>
+        recordDecisions(config.home, [one], decision, 'user', audit),
+      );
       decisions++;
     }
     prompter.say('');

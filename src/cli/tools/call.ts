@@ -33,11 +33,12 @@ export async function call(words: readonly string[], options: CommandOptions): P
       const { child, subtool, rest } = findTarget(config, words);
       if (subtool === undefined) throw noTool(child);
       const given = parseArguments(rest, () => readStdin('the arguments', HOW_TO_PIPE));
+      const { audit } = switchboard.board.calls;
       // Checked first: a call that isn't allowed must not start the server.
       if (!isExposed(subtool, child.expose)) {
-        throw notAllowed({ server: child, target: subtool, through: 'suite' });
+        throw notAllowed({ server: child, target: subtool, through: 'suite' }, audit);
       }
-      const denial = denialOf(child, subtool);
+      const denial = denialOf(child, subtool, audit);
       if (denial) throw denial;
       using progress = new Progress(output);
       const started = switchboard.pool.use(child.name, cancellation);

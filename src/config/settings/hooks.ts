@@ -21,7 +21,9 @@ export function resolveHooks(
       const { file, config } = layer;
       const project = isUsers(layer) ? {} : { ofProject: { file, environment } };
       const written = config.hooks?.[event] ?? [];
-      return written.map((hook) => Object.assign(resolveHook(hook, dirname(file), places), project));
+      return written.map((hook) =>
+        Object.assign(resolveHook(hook, dirname(file), places), project),
+      );
     });
   const hooks = { beforeCall: hooksIn('beforeCall'), afterCall: hooksIn('afterCall') };
   return hooks.beforeCall.length + hooks.afterCall.length === 0 ? undefined : hooks;

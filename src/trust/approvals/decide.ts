@@ -1,5 +1,6 @@
 // Records the user's decisions about what was judged.
 import type { JudgedSubject } from '../../config/judge.ts';
+import { type AuditSink, noteApprovals } from '../audit/events.ts';
 import { describeSubject } from './describe.ts';
 import {
   changeTrustStore,
@@ -13,13 +14,16 @@ import {
 /** Longer descriptions aren't kept: only their hash is. */
 const MOST_CHARS = 64_000;
 
+/** `audit` gets the decisions; nothing is recorded if it's required and can't be written. */
 export async function recordDecisions(
   home: string,
   judged: readonly JudgedSubject[],
   decision: TrustRecord['decision'],
   by: DecidedBy = 'user',
+  audit?: AuditSink,
 ): Promise<void> {
   if (judged.length === 0) return;
+  await audit?.admit();
   const add = new Map(
     judged.map((one) => {
       const { subject, hash } = one;
@@ -35,6 +39,8 @@ export async function recordDecisions(
     keys.has(keyOf(record)) && (decision !== 'approved' || record.decision !== 'approved');
   const remove = before.filter(([hash, record]) => !add.has(hash) && isOutdated(record));
   await changeTrustStore(home, { add, remove: remove.map(([hash]) => hash) });
+  const parts = judged.map(({ subject, hash }) => ({ subject, hash, by }));
+  noteApprovals(audit, parts, decision);
 }
 
 /** What the last approval was for; undefined if there was none. */

@@ -14,6 +14,7 @@ import {
   type Judge,
   type JudgedSubject,
   type Subject,
+  type TrustedPart,
   type TrustSettings,
   type Verdict,
 } from '../../config/judge.ts';
@@ -48,7 +49,7 @@ export class FileJudge implements Judge {
   readonly #store: TrustStore;
   /** By kind, name and file. */
   readonly #known = new Map<string, TrustRecord[]>();
-  readonly #news = new Map<string, TrustRecord>();
+  readonly #news = new Map<string, { readonly subject: Subject; readonly record: TrustRecord }>();
   readonly #outdated: string[] = [];
   readonly #safeFolders = new Map<string, boolean>();
   /** By hash. */
@@ -138,20 +139,23 @@ export class FileJudge implements Judge {
     );
   }
 
-  save(): void {
+  save(): readonly TrustedPart[] {
     const announced = this.#announces ? this.trusted : [];
     const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
-    if (this.#news.size + announced.length + batches.length === 0) return;
+    if (this.#news.size + announced.length + batches.length === 0) return [];
     const { home } = this.#folders;
     // A command that only looks creates no folder.
-    if (!this.#announces && !isFolder(home)) return;
+    if (!this.#announces && !isFolder(home)) return [];
+    const news = [...this.#news];
+    const add = new Map(news.map(([hash, { record }]) => [hash, record]));
     try {
-      writeChange(home, { add: this.#news, remove: this.#outdated, announced, batches });
+      writeChange(home, { add, remove: this.#outdated, announced, batches });
     } catch (error) {
       // Without a record, it's trusted at first sight again next time.
       if (!isSystemError(error) && !(error instanceof SwitchboardError)) throw error;
     }
     this.#news.clear();
+    return news.map(([hash, { subject, record }]) => ({ subject, hash, by: record.by }));
   }
 
   #verdictOn(subject: Subject, hashes: readonly string[]): Verdict {
@@ -199,7 +203,7 @@ export class FileJudge implements Judge {
 
   #remember(subject: Subject, hash: string, by: DecidedBy): void {
     const record = recordOf(subject, 'approved', by);
-    this.#news.set(hash, record);
+    this.#news.set(hash, { subject, record });
     for (const [before, known] of this.#store.records) {
       if (known.by === 'first-sight' && keyOf(known) === keyOf(record)) this.#outdated.push(before);
     }

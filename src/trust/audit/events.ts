@@ -1,5 +1,6 @@
 // What the audit log records. Any part that decides something for the user, such as permissions or approvals, gets an
 // `AuditSink` and notes its decision there.
+import type { TrustedPart } from '../../config/judge.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
 export interface AuditSink {
@@ -15,7 +16,8 @@ export type AuditEvent =
   | AuditedStop
   | AuditedRun
   | AuditedDecision
-  | AuditedApproval;
+  | AuditedApproval
+  | AuditedSecret;
 
 /** A request to a server, once it has been answered, refused or cancelled. */
 interface AuditedCall {
@@ -31,6 +33,8 @@ interface AuditedCall {
   readonly resultBytes: number;
   readonly ms: number;
   readonly outcome: string;
+  /** The error's code, if it was one of ours. */
+  readonly code?: string | undefined;
 }
 
 interface AuditedStart {
@@ -72,22 +76,56 @@ interface AuditedDecision {
   /** Such as `allow`, `deny` or `change`. */
   readonly decision: string;
   readonly server: string;
-  readonly tool: string;
+  /** The tool or prompt; undefined for a resource, whose URI may contain secrets. */
+  readonly tool: string | undefined;
   /** The rule, or why. Must not contain arguments. */
   readonly rule?: string | undefined;
+  /** The user's, if a rule asked: `once`, `session`, `always` or `no`; `none` if nobody could be asked. */
+  readonly answer?: string | undefined;
   /** The arguments after a change. Only their size, shape and hash are written. */
   readonly arguments?: Verbatim | undefined;
 }
 
-/** The user approved or rejected something. */
+/** The user approved or rejected something, or it was trusted at first sight. */
 interface AuditedApproval {
   readonly type: 'approval';
-  /** Such as `approve`, `deny` or `revoke`. */
+  /** `approved`, `denied` or `revoked`; `accepted` for a change of a tool. */
   readonly decision: string;
-  /** Such as `server` or `agent`. */
+  /** Such as `server`, `agent` or `tool`. */
   readonly kind: string;
   readonly name: string;
+  /** The server, if a change of it was accepted. */
+  readonly server?: string | undefined;
+  /** How it was decided: `user`, `command`, `first-sight` or `update`. */
+  readonly by?: string | undefined;
   readonly file?: string | undefined;
   /** The hash of what was approved. */
   readonly hash?: string | undefined;
+}
+
+/** The user stored or removed a secret. Its value is never noted. */
+interface AuditedSecret {
+  readonly type: 'secret';
+  readonly decision: 'stored' | 'replaced' | 'removed';
+  readonly name: string;
+}
+
+/** Notes decisions about parts of a project, and how each was made. */
+export function noteApprovals(
+  audit: AuditSink | undefined,
+  parts: readonly TrustedPart[],
+  decision = 'approved',
+): void {
+  for (const { subject, hash, by } of parts) {
+    const { kind, name, file } = subject;
+    audit?.note({ type: 'approval', decision, kind, name, by, file, hash });
+  }
+}
+
+/** Notes that a rule keeps a call from its server. */
+export function noteDenial(
+  audit: AuditSink | undefined,
+  denial: Pick<AuditedDecision, 'by' | 'server' | 'tool' | 'rule' | 'answer'>,
+): void {
+  audit?.note({ type: 'decision', decision: 'deny', ...denial });
 }

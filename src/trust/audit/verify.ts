@@ -32,8 +32,8 @@ export interface AuditReport {
   readonly problems: readonly AuditProblem[];
 }
 
-/** A line's fields, without its HMAC, and the file it's in. */
-export type AuditEntry = Readonly<Record<string, unknown>> & { readonly file: string };
+/** A line's fields, without its HMAC, and the log file it's in. */
+export type AuditEntry = Readonly<Record<string, unknown>> & { readonly log: string };
 
 export function verifyAudit(folder: string): AuditReport {
   const key = keyIn(folder);
@@ -55,7 +55,7 @@ export function* readAudit(folder: string): Generator<AuditEntry> {
   for (const file of listLogFiles(folder)) {
     for (const text of linesOf(readFile(join(folder, file))).lines) {
       const line = parseLine(text);
-      if (line) yield { ...line.fields, file };
+      if (line) yield { ...line.fields, log: file };
     }
   }
 }
@@ -111,7 +111,8 @@ function verifyFile(folder: string, file: string, key: string | undefined): Foun
     expected = numberOf(line) + 1;
   }
   if (rest !== '') {
-    report('incomplete', 'The last line is incomplete.', lines.length + 1);
+    const why = 'The process was killed while writing it, or the file was cut.';
+    report('incomplete', `The last line is incomplete. ${why}`, lines.length + 1);
   }
   verifyEnd(file, head, key, known, report);
   return { file, lines: known, problems };

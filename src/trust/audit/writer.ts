@@ -12,6 +12,8 @@ import {
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../base/process.ts';
 import { codeOf } from '../../base/system-error.ts';
+import { revealHidden } from '../../base/text.ts';
+import { maskTokens } from '../../base/tokens.ts';
 import { VERSION } from '../../base/version.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import { formatLogHead, keyId, sealLine } from './chain.ts';
@@ -34,6 +36,8 @@ interface OpenFile {
   readonly head: number;
   bytes: number;
   lines: number;
+  /** What its first line says besides the usual, until that line is written. */
+  first: object | undefined;
 }
 
 /** More log files than one process opens in a day. */
@@ -62,7 +66,13 @@ export class AuditWriter {
     this.#now = now;
     const after = latestIn(settings.folder);
     this.#file = this.#create();
-    this.#append(this.#now(), { ...this.#about(), ...(after !== undefined && { after }) });
+    this.#file.first = { ...(after !== undefined && { after }) };
+    try {
+      this.#begin();
+    } catch (error) {
+      this.#discard(this.#file);
+      throw error;
+    }
   }
 
   /** Throws the system's errors; the line is then missing as a whole. */
@@ -84,19 +94,30 @@ export class AuditWriter {
     const { bytes, date } = this.#file;
     if (bytes < this.#settings.maxFileBytes && date === dateOf(this.#now())) return;
     const old = this.#file;
+    const before = this.#seq;
     const next = this.#create();
     try {
       this.#append(this.#now(), { type: 'rotate', next: next.name });
     } catch (error) {
-      closeFile(next);
-      removeLogFile(this.#settings.folder, next.name);
-      throw error;
+      // If the line is there, only its head isn't, and the log has to go on where the line says.
+      if (this.#seq === before) {
+        this.#discard(next);
+        throw error;
+      }
     }
     this.#file = next;
     closeFile(old);
-    const previous = { file: old.name, mac: this.#mac };
-    this.#append(this.#now(), { ...this.#about(), previous });
+    next.first = { previous: { file: old.name, mac: this.#mac } };
+    this.#begin();
     this.#removeOld();
+  }
+
+  /** Writes the first line of a file, unless it's there. If the disk is full, that is tried again later. */
+  #begin(): void {
+    const { first } = this.#file;
+    if (!first) return;
+    this.#appendLine(this.#now(), { ...this.#about(), ...first });
+    this.#file.first = undefined;
   }
 
   #about(): object {
@@ -117,14 +138,30 @@ export class AuditWriter {
         rmSync(join(this.#settings.folder, headFileOf(name)), { force: true });
         continue;
       }
-      const file = { name, date: dateOf(at), log, head, bytes: 0, lines: 0 };
-      this.#writeHead(file);
+      const file = { name, date: dateOf(at), log, head, bytes: 0, lines: 0, first: undefined };
+      try {
+        this.#writeHead(file);
+      } catch (error) {
+        this.#discard(file);
+        throw error;
+      }
       return file;
     }
     throw new Error('too many audit files for this process');
   }
 
+  /** A file without lines, such as on a full disk. Every later call tries again. */
+  #discard(file: OpenFile): void {
+    closeFile(file);
+    removeLogFile(this.#settings.folder, file.name);
+  }
+
   #append(at: number, fields: object): void {
+    this.#begin();
+    this.#appendLine(at, fields);
+  }
+
+  #appendLine(at: number, fields: object): void {
     const file = this.#file;
     const seq = this.#seq + 1;
     const time = new Date(at).toISOString();
@@ -153,9 +190,23 @@ export class AuditWriter {
   }
 }
 
+/** Names come from models, hosts and servers, so they may be long and contain anything. */
 function fieldsOf(event: AuditEvent): object {
-  if (!('arguments' in event) || event.arguments === undefined) return event;
-  return { ...event, arguments: fingerprint(event.arguments) };
+  const fields = Object.entries(event).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'string' ? shorten(value) : value,
+  ]);
+  const safe = Object.fromEntries(fields) as object;
+  if (!('arguments' in event) || event.arguments === undefined) return safe;
+  return { ...safe, arguments: fingerprint(event.arguments) };
+}
+
+const MAX_TEXT = 500;
+
+/** Hidden characters are shown, because they may be the point of an attack. */
+function shorten(text: string): string {
+  const shown = revealHidden(maskTokens(text.slice(0, 2 * MAX_TEXT)));
+  return shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)}…` : shown;
 }
 
 function dateOf(at: number): string {

@@ -16,6 +16,7 @@ import type { Caller } from '../../mcp/caller.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Pool } from '../../pool/pool.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
+import { type AuditSink, noteDenial } from '../audit/events.ts';
 import { askUser } from './ask.ts';
 import { keepAnswer, lineToAdd } from './keep.ts';
 
@@ -36,6 +37,7 @@ interface PermissionCheckParts {
   readonly permissions: PermissionRules;
   readonly pool: Pick<Pool, 'tools' | 'hintsInForce'>;
   readonly log: Log;
+  readonly audit: AuditSink | undefined;
   /** What users have approved, by party. */
   readonly approved: WeakMap<object, Set<string>>;
   readonly alwaysApproved: Set<string>;
@@ -60,7 +62,10 @@ export class PermissionCheck {
     const decision =
       kind === 'tool' ? await this.#decideTool(call, rules, learnTools) : rules.decide(target);
     if (decision?.permission === 'allow') return;
-    if (decision?.permission !== 'ask') throw denied(call, target, decision);
+    if (decision?.permission !== 'ask') {
+      this.#noteDenial(call, target, decision);
+      throw denied(call, target, decision);
+    }
     // Later rounds of a request, and completions for it, don't ask again.
     if (this.#isApproved(call, target) || call.context.inputs?.isRepeated) return;
     await this.#ask(call, target, decision);
@@ -103,6 +108,15 @@ export class PermissionCheck {
     return weakestHints(same.map((tool) => pool.hintsInForce(name, tool)));
   }
 
+  #noteDenial(
+    call: CheckedCall,
+    target: RuleTarget,
+    decision: PermissionDecision | undefined,
+    answer?: string,
+  ): void {
+    noteDenial(this.#parts.audit, { ...aboutTarget(call, target, decision), answer });
+  }
+
   #isApproved({ server, context: { caller } }: CheckedCall, target: RuleTarget): boolean {
     const key = keyOf(server, target);
     const { approved, alwaysApproved } = this.#parts;
@@ -117,7 +131,10 @@ export class PermissionCheck {
     const what = `${nameOf(target)} of server "${server.name}"`;
     const line = lineToAdd(permissions, server.name, target.name, decision);
     // Asking for each keystroke would be worse than none.
-    if (method === 'completion/complete') throw notAsked(what, decision, 'for a completion', line);
+    if (method === 'completion/complete') {
+      this.#noteDenial(call, target, decision, 'none');
+      throw notAsked(what, decision, 'for a completion', line);
+    }
     const answer = await askUser({
       what,
       // A resource's URI is its name; there are no other arguments.
@@ -126,8 +143,20 @@ export class PermissionCheck {
       caller: context.caller,
       cancellation: context.cancellation,
     });
-    if ('problem' in answer) throw notAsked(what, decision, answer.problem, line);
-    if (answer.choice === 'no') throw declined(what);
+    if ('problem' in answer) {
+      this.#noteDenial(call, target, decision, 'none');
+      throw notAsked(what, decision, answer.problem, line);
+    }
+    if (answer.choice === 'no') {
+      this.#noteDenial(call, target, decision, 'no');
+      throw declined(what);
+    }
+    this.#parts.audit?.note({
+      type: 'decision',
+      decision: 'allow',
+      answer: answer.choice,
+      ...aboutTarget(call, target, decision),
+    });
     if (answer.choice === 'once') return;
     const { caller } = context;
     if (!caller) return;
@@ -162,6 +191,16 @@ function kindOf({ method, params }: CheckedCall): RuleTarget['kind'] | undefined
     default:
       return undefined;
   }
+}
+
+/** For the audit log. A resource's URI may contain secrets. */
+function aboutTarget(
+  { server }: CheckedCall,
+  { kind, name }: RuleTarget,
+  decision: PermissionDecision | undefined,
+) {
+  const tool = kind === 'resource' ? undefined : name;
+  return { by: 'permissions', server: server.name, tool, rule: decision?.because };
 }
 
 function keyOf({ name }: ChildConfig, { kind, name: target }: RuleTarget): string {

@@ -1,4 +1,12 @@
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
@@ -7,6 +15,7 @@ import { Audit } from '../../../src/calls/audit.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { Calls } from '../../../src/calls/calls.ts';
 import type { AuditSettings } from '../../../src/config/config.ts';
+import { Permissions } from '../../../src/config/server/permissions.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import type { AuditEvent } from '../../../src/trust/audit/events.ts';
 import { fingerprint, shapeOf } from '../../../src/trust/audit/fingerprint.ts';
@@ -242,6 +251,29 @@ describe('a log that was changed', () => {
     expect(findings(folder)).toEqual([['key', undefined]]);
   });
 
+  test('a process that is killed in the middle of a line leaves all others', async () => {
+    const folder = await writeLog(['a', 'b']);
+    const [name = ''] = logsIn(folder);
+    appendFileSync(join(folder, name), '{"v":1,"seq":4,"time":"2026-');
+    expect(verifyAudit(folder)).toMatchObject({
+      entries: 3,
+      problems: [
+        {
+          kind: 'incomplete',
+          line: 4,
+          message:
+            'The last line is incomplete. The process was killed while writing it, or the file was cut.',
+        },
+      ],
+    });
+    expect(toolsIn(folder)).toEqual(['a', 'b']);
+    // The next process has a file of its own, so nothing is written behind the broken line.
+    const next = await AuditWriter.open(settingsIn(folder));
+    next.write(Date.now(), eventAbout('c'));
+    next.close();
+    expect(findings(folder)).toEqual([['incomplete', 4]]);
+  });
+
   test('a process that is killed between a line and its head leaves a valid log', async () => {
     const folder = join(temporaryFolder(), 'audit');
     const writer = await AuditWriter.open(settingsIn(folder));
@@ -254,6 +286,47 @@ describe('a log that was changed', () => {
     writeFileSync(head, early);
     expect(verifyAudit(folder)).toMatchObject({ entries: 3, problems: [] });
   });
+});
+
+test('a clock that is set back or forward breaks nothing', async () => {
+  const folder = join(temporaryFolder(), 'audit');
+  const noon = Date.UTC(2026, 10, 16, 12);
+  let now = noon;
+  const writer = await AuditWriter.open(settingsIn(folder), () => now);
+  for (const days of [0, -2, 0, 3, -80, 0]) {
+    now = noon + days * DAY_MS;
+    writer.write(now, eventAbout(`day${days}`));
+  }
+  writer.close();
+  expect(verifyAudit(folder).problems).toEqual([]);
+  // File by file, so in the order of their dates.
+  expect(toolsIn(folder)).toEqual(['day-80', 'day-2', 'day0', 'day0', 'day0', 'day3']);
+});
+
+test('names that models, hosts and servers choose cannot forge, flood or leak', async () => {
+  const folder = join(temporaryFolder(), 'audit');
+  const token = `ghp_${'a'.repeat(36)}`;
+  const writer = await AuditWriter.open(settingsIn(folder));
+  writer.write(0, eventAbout('x"}\n{"v":1,"seq":9,"type":"call"}'));
+  writer.write(0, eventAbout('dele\u200bte\u202e'));
+  writer.write(0, eventAbout('x'.repeat(10_000_000)));
+  writer.write(0, eventAbout(`read ${token}`));
+  writer.close();
+  expect(verifyAudit(folder)).toMatchObject({ entries: 5, problems: [] });
+  expect(toolsIn(folder)).toEqual([
+    'x"}\n{"v":1,"seq":9,"type":"call"}',
+    String.raw`dele\u200bte\u202e`,
+    `${'x'.repeat(500)}…`,
+    'read ***',
+  ]);
+  const [name = ''] = logsIn(folder);
+  expect(statSync(join(folder, name)).size).toBeLessThan(5_000);
+});
+
+test('arguments that are nested endlessly are noted like others', () => {
+  const depth = 100_000;
+  const deep = Verbatim.fromText(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+  expect(fingerprint(deep)).toMatchObject({ bytes: 2 * depth + 6, shape: { a: [['array']] } });
 });
 
 describe('rotation', () => {
@@ -365,6 +438,72 @@ describe('calls', () => {
     const outcomes = [...readAudit(folder)].flatMap(({ outcome }) => outcome ?? []);
     expect(new Set(outcomes)).toEqual(new Set(['cancelled', 'error', 'timeout']));
     expect(outcomes).toHaveLength(3);
+  });
+
+  test('decisions of permissions and expose are noted with their rules and answers', async () => {
+    const folder = join(temporaryFolder(), 'audit');
+    const permissions = new Permissions(
+      [
+        {
+          file: '/u.json',
+          isUsers: true,
+          deny: ['box__rm', 'off'],
+          ask: ['box__echo', 'box__a:*'],
+        },
+      ],
+      { users: ['box', 'off'], all: ['box', 'off'] },
+      { usersFile: join(folder, 'none.json'), home: folder },
+    );
+    const rulesOf = (name: string) => ({ name, rules: permissions.rulesFor({ name }) });
+    const ruled = childConfig({
+      ...rulesOf('box'),
+      expose: { allow: undefined, deny: ['hidden'] },
+    });
+    const off = childConfig(rulesOf('off'));
+    const { pool } = createFakePool([ruled, off], async () => new FakeChild('echo', 'rm'));
+    const children = byName([ruled, off]);
+    const settings = { children, logging, permissions, audit: settingsIn(folder) };
+    const calls = new Calls(settings, { pool, log: SILENT_LOG });
+    onTestFinished(() => calls[Symbol.asyncDispose]());
+    const caller = new FakeCaller();
+    const ask = async (target: string, answer?: string, more: Partial<Call> = {}) => {
+      caller.reply = async () => Verbatim.of({ action: 'accept', content: { answer } });
+      await Promise.allSettled([
+        calls.send({ ...callTo(target, { caller }), server: ruled, ...more }),
+      ]);
+    };
+    await ask('rm');
+    await ask('hidden');
+    await ask('x', undefined, { server: off });
+    await ask('echo', 'no');
+    await ask('echo', undefined, { context: { cancellation: new Cancellation() } });
+    await ask('echo', 'once');
+    await ask('a:1?token=x', 'once', { method: 'resources/read' });
+    await ask('echo', 'session');
+    const rule = (list: string, text: string) => `permissions.${list} "${text}" in /u.json`;
+    const decisions = [...readAudit(folder)].filter(({ type }) => type === 'decision');
+    expect(
+      decisions.map(({ by, decision, server, tool, rule: because, answer }) => [
+        by,
+        decision,
+        server,
+        tool,
+        because,
+        answer,
+      ]),
+    ).toEqual([
+      ['permissions', 'deny', 'box', 'rm', rule('deny', 'box__rm'), undefined],
+      ['expose', 'deny', 'box', 'hidden', undefined, undefined],
+      ['permissions', 'deny', 'off', 'x', rule('deny', 'off'), undefined],
+      ['permissions', 'deny', 'box', 'echo', rule('ask', 'box__echo'), 'no'],
+      ['permissions', 'deny', 'box', 'echo', rule('ask', 'box__echo'), 'none'],
+      ['permissions', 'allow', 'box', 'echo', rule('ask', 'box__echo'), 'once'],
+      ['permissions', 'allow', 'box', undefined, rule('ask', 'box__a:*'), 'once'],
+      ['permissions', 'allow', 'box', 'echo', rule('ask', 'box__echo'), 'session'],
+    ]);
+    const codes = [...readAudit(folder)].flatMap(({ code }) => code ?? []);
+    expect(codes).toEqual(Array.from({ length: 5 }, () => 'TOOL_NOT_ALLOWED'));
+    expect(readFileSync(join(folder, logsIn(folder)[0] ?? ''), 'utf8')).not.toContain('token=x');
   });
 
   test('while it is off, nothing is written and the path is the bare one', async () => {

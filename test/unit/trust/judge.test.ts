@@ -147,7 +147,7 @@ test('of 1,000 swaps while a file is read, none makes a tracked text look like y
           trusted: [],
           decide: () => 'pending' as const,
           grants: () => false,
-          save: () => {},
+          save: () => [],
           originOf: (file: string, stats: Stats) => {
             swap(then); // after reading, before judging
             swaps++;

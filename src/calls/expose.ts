@@ -47,6 +47,8 @@ function restricts({ allow, deny, within }: Expose): boolean {
   return allow !== undefined || deny !== undefined || (within !== undefined && restricts(within));
 }
 
+const LONGEST_SHOWN = 300;
+
 /** The error for a tool that isn't exposed. Notes the denial if there is an audit log. */
 export function notAllowed(
   { server, target, through }: Pick<Call, 'server' | 'target' | 'through'>,
@@ -56,7 +58,7 @@ export function notAllowed(
   const list = through === 'suite' ? '. The action "introspect" lists the allowed subtools' : '';
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
-    `Subtool '${target}' not allowed by Switchboard (suite '${server.name}').`,
+    `Subtool '${target.slice(0, LONGEST_SHOWN)}' not allowed by Switchboard (suite '${server.name}').`,
     { hint: `To change this, edit expose.allow and expose.deny in the configuration${list}.` },
   );
 }

@@ -4,7 +4,16 @@
 import { cleanText } from '../../base/text.ts';
 import type { Expose } from '../config.ts';
 
+/** Comparing longer names would take seconds, and no tool has one. Whoever restricts a server doesn't want them. */
+const LONGEST_NAME = 10_000;
+
+export function isTooLong(name: string): boolean {
+  return name.length > LONGEST_NAME;
+}
+
 export function isExposed(subtool: string, { allow, deny, within }: Expose): boolean {
+  if (!allow && !deny && !within) return true;
+  if (isTooLong(subtool)) return false;
   if (deny && isDenied(subtool, deny)) return false;
   if (within && !isExposed(subtool, within)) return false;
   return allow === undefined || allow.some((pattern) => matchesPattern(subtool, pattern));

@@ -14,7 +14,7 @@ import type {
   RuleTarget,
   ServerRules,
 } from '../config.ts';
-import { foldName, matchesPattern } from './expose.ts';
+import { foldName, isTooLong, matchesPattern } from './expose.ts';
 
 /** The `permissions` of one file. */
 export interface PermissionsFile {
@@ -202,6 +202,7 @@ class RulesOfServer implements ServerRules {
   }
 
   decide(target: RuleTarget): PermissionDecision | undefined {
+    if (isTooLong(target.name)) return TOO_LONG;
     const complete = target.kind === 'tool' ? target : { ...target, hints: READS };
     const decisions = [
       ...(this.readOnlyIn === undefined ? [] : [decideReadOnly(this.readOnlyIn, complete)]),
@@ -233,6 +234,12 @@ class RulesOfServer implements ServerRules {
     return { files, ...(this.readOnlyIn !== undefined && { readOnly: this.readOnlyIn }) };
   }
 }
+
+const TOO_LONG: PermissionDecision = {
+  permission: 'deny',
+  by: 'deny',
+  because: 'its name is too long',
+};
 
 const BY_DEFAULT = decision('allow', 'default', undefined, undefined);
 

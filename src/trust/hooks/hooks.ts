@@ -13,7 +13,7 @@ import {
   type HookSettings,
   isOff,
 } from '../../config/config.ts';
-import { foldName, matchesPattern } from '../../config/server/expose.ts';
+import { foldName, isTooLong, matchesPattern } from '../../config/server/expose.ts';
 import { type Caller, clientName } from '../../mcp/caller.ts';
 import { isInputRequired } from '../../mcp/results.ts';
 import { isTask } from '../../mcp/tasks.ts';
@@ -229,8 +229,9 @@ function isSameCall(one: HookedCall, other: HookedCall): boolean {
   return one.server === server && one.target === target && one.params === params;
 }
 
-/** Other spellings of a name match, too: some servers accept them. */
+/** Other spellings of a name match, too: some servers accept them. So does a name that is too long to compare. */
 function appliesTo({ patterns }: NamedHook, { server, target }: HookedCall): boolean {
+  if (isTooLong(target)) return true;
   const names = [foldName(server.name), foldName(`${server.name}__${target}`)];
   return patterns.some((pattern) => names.some((name) => matchesPattern(name, pattern)));
 }

@@ -56,6 +56,8 @@ export async function askUser(question: ApprovalQuestion): Promise<ApprovalAnswe
 
 /** Undefined if it can't be shown completely. */
 function messageFor({ what, params }: ApprovalQuestion): string | undefined {
+  // First: formatting deeply nested arguments would fail.
+  if (what.length + (params?.text.length ?? 0) > LONGEST) return undefined;
   const lines = [`Allow this call? ${oneLine(what)}`];
   if (params) lines.push('Arguments:', showArguments(params));
   const message = lines.join('\n');

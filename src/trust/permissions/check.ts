@@ -213,6 +213,12 @@ function nameOf({ kind, name }: RuleTarget): string {
   return `${NOUNS[kind]} "${revealHidden(name)}"`;
 }
 
+const LONGEST_NAME_SHOWN = 300;
+
+function shorten(name: string): string {
+  return name.length > LONGEST_NAME_SHOWN ? `${name.slice(0, LONGEST_NAME_SHOWN)}…` : name;
+}
+
 function denied(
   { server }: CheckedCall,
   target: RuleTarget,
@@ -224,7 +230,7 @@ function denied(
     : `is not allowed (${decision?.because ?? 'its annotations are unknown'})`;
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
-    `${nameOf(target)} of server "${server.name}" ${why}.`,
+    `${shorten(nameOf(target))} of server "${server.name}" ${why}.`,
     { hint: `In a terminal, switchboard permissions explain shows which rule decides.` },
   );
 }
@@ -236,7 +242,7 @@ function unlisted(
 ): SwitchboardError {
   return new SwitchboardError(
     'SUBTOOL_UNKNOWN',
-    `Server "${name}" has no subtool "${revealHidden(subtool)}".`,
+    `Server "${name}" has no subtool "${shorten(revealHidden(subtool))}".`,
     { hint: didYouMean(subtool, names) || undefined },
   );
 }

@@ -208,6 +208,22 @@ describe('the configured interceptors', () => {
     expect(logCalls({ logging: { ...logging, level: 'debug' } }, SILENT_LOG)).toBeDefined();
   });
 
+  test('with none of them, send is the bare function: nothing is added to a call', () => {
+    const { pool } = createFakePool([box], async () => new FakeChild());
+    const settings = { children: byName([box]), logging: { ...logging, level: 'info' } } as const;
+    const bare = createSend(pool);
+    const calls = new Calls(settings, { pool, log: SILENT_LOG });
+    // The same source, and not a function around it.
+    expect(calls.send.toString()).toBe(bare.toString());
+    const hooks = { beforeCall: [], afterCall: [] };
+    const folder = '/nowhere';
+    const audit = { folder, required: false, maxFileBytes: 4_096, keepDays: 1 };
+    for (const some of [{ hooks }, { audit }]) {
+      const busy = new Calls({ ...settings, ...some }, { pool, log: SILENT_LOG });
+      expect(busy.send.toString()).not.toBe(bare.toString());
+    }
+  });
+
   test('every request to a server leaves a line in the debug log', async () => {
     const own = childConfig({ name: 'own', show: 'direct' });
     const child = new FakeChild('echo');

@@ -414,6 +414,110 @@ describe('hooks around a call', () => {
     }
   });
 
+  test('a name that is too long to compare does not get around a hook', async () => {
+    const { calls } = openCalls({
+      beforeCall: [hook('process.exit(2)', { tools: ['vault__other'] })],
+    });
+    const failure = await failureOf(calls.send(callTo('a-'.repeat(1_000_000))));
+    expect(failure).toContain('HOOK_DENIED');
+    expect(failure.length).toBeLessThan(500);
+  });
+
+  describe('a hook that misbehaves', () => {
+    /** A hook that runs this JavaScript, whatever its input. */
+    const rawHook = (body: string, some: Partial<HookConfig> = {}): HookConfig => {
+      const cwd = hookFolder();
+      writeFileSync(join(cwd, 'hook.cjs'), body);
+      const command = process.execPath;
+      return { command, args: ['hook.cjs'], cwd, tools: ['*'], timeoutMs: 20_000, ...some };
+    };
+    const huge = Verbatim.of({ text: 'x'.repeat(20_000_000) });
+    const endOf = (pid: number) => () => {
+      try {
+        process.kill(pid, 0);
+        return 'runs';
+      } catch {
+        return 'gone';
+      }
+    };
+
+    test('by printing without end denies the call, and is stopped', async () => {
+      const flood = rawHook(
+        `require('node:fs').writeFileSync('pid', String(process.pid)); for (;;) require('node:fs').writeSync(1, 'x'.repeat(65536));`,
+      );
+      const { calls } = openCalls({ beforeCall: [flood] });
+      expect(await failureOf(calls.send(callTo('echo')))).toContain('printed too much.');
+      const pid = Number(readFileSync(join(flood.cwd, 'pid'), 'utf8'));
+      await expect.poll(endOf(pid)).toBe('gone');
+    });
+
+    test('by printing without end on stderr is allowed to, until its time is up', async () => {
+      const flood = rawHook(`for (;;) require('node:fs').writeSync(2, 'x'.repeat(65536));`, {
+        timeoutMs: 1_000,
+      });
+      const { calls, warnings } = openCalls({ beforeCall: [flood] });
+      expect(await failureOf(calls.send(callTo('echo')))).toContain('took longer than 1000 ms.');
+      expect(warnings.join().length).toBeLessThan(2_000);
+    });
+
+    test('by ignoring SIGTERM is killed', async () => {
+      const stubborn = rawHook(
+        `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);
+         require('node:fs').writeFileSync('pid', String(process.pid));`,
+        { timeoutMs: 2_000 },
+      );
+      const { calls } = openCalls({ beforeCall: [stubborn] });
+      expect(await failureOf(calls.send(callTo('echo')))).toContain('took longer than 2000 ms.');
+      const pid = Number(readFileSync(join(stubborn.cwd, 'pid'), 'utf8'));
+      await expect.poll(endOf(pid)).toBe('gone');
+    });
+
+    test('by exiting before it has read a large call decides nonetheless', async () => {
+      const allow = openCalls({ beforeCall: [rawHook('process.exit(0)')] });
+      await allow.calls.send(callTo('echo', { params: huge }));
+      expect(allow.sent).toHaveLength(1);
+      const deny = openCalls({ beforeCall: [rawHook('process.exit(2)')] });
+      const failure = await failureOf(deny.calls.send(callTo('echo', { params: huge })));
+      expect(failure).toContain('HOOK_DENIED');
+    });
+
+    test('by printing invalid UTF-8 cannot break anything', async () => {
+      const write = (text: string) =>
+        rawHook(`process.stdout.write(Buffer.from(${JSON.stringify(text)}, 'latin1'))`);
+      const { calls, sent } = openCalls({ beforeCall: [write('\u00ff\u00fe not JSON')] });
+      await calls.send(callTo('echo', { params: Verbatim.of({}) }));
+      expect(sent).toEqual(['echo {}']);
+      const broken = openCalls({ beforeCall: [write('{"a":\u00ff}')] });
+      expect(await failureOf(broken.calls.send(callTo('echo')))).toContain('printed invalid JSON');
+    });
+
+    test('by leaving a process that holds its pipes open does not delay the call', async () => {
+      const fork = rawHook(
+        `const { spawn } = require('node:child_process');
+         const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { detached: true, stdio: 'inherit' });
+         require('node:fs').writeFileSync('pid', String(child.pid));
+         child.unref();`,
+      );
+      const { calls, sent } = openCalls({ beforeCall: [fork] });
+      onTestFinished(() => {
+        process.kill(Number(readFileSync(join(fork.cwd, 'pid'), 'utf8')), 'SIGKILL');
+      });
+      await calls.send(callTo('echo'));
+      expect(sent).toHaveLength(1);
+    });
+
+    test.each([
+      [`{"hookSpecificOutput":{"updatedInput":{"a":DEEP}}}`, 'It went well.'],
+      [`{"route":DEEP}`, 'gave a route without "server" and "tool"'],
+      [`{"decision":DEEP}`, 'gave an unknown decision'],
+    ])('by nesting %s endlessly cannot break anything', async (answer, outcome) => {
+      const body = `const deep = '['.repeat(100000) + ']'.repeat(100000);
+        require('node:fs').writeSync(1, ${JSON.stringify(answer)}.replace('DEEP', deep));`;
+      const { calls } = openCalls({ beforeCall: [rawHook(body)] });
+      expect(await failureOf(calls.send(callTo('echo')))).toContain(outcome);
+    });
+  });
+
   test('only tool calls have hooks', async () => {
     const { calls } = openCalls({ beforeCall: [hook('process.exit(2)')] });
     const { value } = await calls.send(callTo('p', { method: 'prompts/get' }));

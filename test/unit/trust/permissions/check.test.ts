@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { permissionRules } from '../../../../src/calls/permissions.ts';
+import { usableTools } from '../../../../src/calls/usable.ts';
 import { Permissions, type PermissionsFile } from '../../../../src/config/server/permissions.ts';
 import { Unanswered } from '../../../../src/mcp/questions.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
@@ -60,7 +61,18 @@ function setUp(lists: Lists, keys: { readonly readOnlyIn?: string } = {}) {
     const logging = { level: 'info', form: 'compact', folder: undefined } as const;
     calls.update({ children: byName([box]), logging, permissions });
   };
-  return { send, child, caller, usersFile, written, starts: () => starts, reload };
+  return {
+    send,
+    child,
+    caller,
+    usersFile,
+    written,
+    starts: () => starts,
+    reload,
+    pool,
+    box,
+    rules,
+  };
 }
 
 const answerWith = (answer: string) => async () =>
@@ -130,6 +142,51 @@ describe('deny', () => {
       'prompts/get',
       'resources/read',
     ]);
+  });
+});
+
+test('a name that is too long to compare is refused, and not repeated', async () => {
+  const { send, starts } = setUp({ deny: ['box__*delete*'] });
+  for (const name of ['a-'.repeat(5_000_000), `${'x'.repeat(10_000)}delete`]) {
+    const outcome = await send(name).then(
+      () => 'It was called.',
+      (error: Error) => error.message,
+    );
+    expect(outcome).toContain('of server "box" is not allowed (its name is too long).');
+    expect(outcome.length).toBeLessThan(500);
+  }
+  expect(starts()).toBe(0);
+});
+
+describe('annotations that grew after first sight', () => {
+  /** A server whose tool `send` now claims to be read-only, which the user hasn't accepted. */
+  async function withGrownTool(lists: Lists, keys: { readonly readOnlyIn?: string } = {}) {
+    const { send, child, pool, box, rules } = setUp(lists, keys);
+    child.tools = [READ, { name: 'send', annotations: { readOnlyHint: true } }];
+    child.verdict = { ...child.verdict, rights: new Map([['send', {}]]) };
+    await pool.warm('box');
+    const listed = () => usableTools({ ...box, rules }, pool).map(({ name }) => name);
+    const accept = () => {
+      child.verdict = { ...child.verdict, rights: new Map() };
+      pool.remember(box, child.tools);
+    };
+    return { send, child, listed, accept };
+  }
+
+  test.each<[string, Lists, { readonly readOnlyIn?: string }]>([
+    ['allow @read', { default: 'deny', allow: ['box__@read'] }, {}],
+    ['deny @write', { deny: ['@write'] }, {}],
+    ['deny @destructive', { deny: ['box__@destructive'] }, {}],
+    ['readOnly', {}, { readOnlyIn: '/u.json' }],
+  ])('do not count for %s, on listing and on calling', async (_rule, lists, keys) => {
+    const { send, child, listed, accept } = await withGrownTool(lists, keys);
+    expect(listed()).toEqual(['read_file']);
+    await expect(send('send')).rejects.toMatchObject(NOT_ALLOWED);
+    await send('read_file');
+    accept();
+    expect(listed()).toEqual(['read_file', 'send']);
+    await send('send');
+    expect(child.called).toEqual(['read_file', 'send']);
   });
 });
 
@@ -344,6 +401,13 @@ describe('ask', () => {
     await expect(send('delete_file', {}, Verbatim.of({ text: 'x'.repeat(5_000) }))).rejects.toThrow(
       'because the arguments are too long to show',
     );
+    expect([caller.asked, child.called]).toEqual([[], []]);
+  });
+
+  test.each([2_000, 100_000])('refuses arguments nested %i levels deep', async (depth) => {
+    const { send, caller, child } = setUp(ASK);
+    const deep = Verbatim.fromText(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    await expect(send('delete_file', {}, deep)).rejects.toThrow('too long to show');
     expect([caller.asked, child.called]).toEqual([[], []]);
   });
 

@@ -97,7 +97,7 @@ describe('results.secrets', () => {
   });
 
   test('a bug in it doesn’t fail the call', async () => {
-    const broken = new Verbatim('{"content":["\\q ' + GITHUB_TOKEN + '"]}', { content: [] });
+    const broken = new Verbatim('{"content":["\\q \\/' + GITHUB_TOKEN + '"]}', { content: [] });
     const config = childConfig({ name: 'box', resultSecrets: 'mask' });
     const { value, lines } = await send(config, broken);
     expect(value).toBe(broken.value);

@@ -28,7 +28,12 @@ export async function engineProject(options: EngineProjectOptions): Promise<Engi
   if (binary === undefined) throw new Error('Fetch Codex first: npm run test:engine');
   const model = await startModelServer(options.script);
   onTestFinished(() => model.close());
-  const project = createProject(options.files);
+  const created = createProject(options.files);
+  // Codex doesn't install its helpers into a home in the temporary folder, and before version 0.9 a bubblewrap on the
+  // PATH can't start them otherwise. People's homes are elsewhere.
+  const temporary = join(created.dir, 'tmp');
+  mkdirSync(temporary);
+  const project = { ...created, env: { ...created.env, TMPDIR: temporary } };
   const codexHome = join(project.dir, options.codexHome ?? 'home/.codex');
   const cwd = join(project.dir, 'work');
   mkdirSync(cwd);

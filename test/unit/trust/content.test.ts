@@ -71,6 +71,29 @@ describe('the hash of a server', () => {
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 
+  test('is another one for each way to make a known program run something else', async () => {
+    const project = createProject();
+    const variants = [
+      ['npx', '-y', 'server'],
+      ['npx', '-c', 'server'],
+      ['npx', '--yes', '-p', 'other', 'server'],
+      ['node', 'server.js'],
+      ['node', '-e', 'server.js'],
+      ['node', '--import', './x.mjs', 'server.js'],
+      ['python', 'server.py'],
+      ['python', '-c', 'server.py'],
+      ['env', '-S', 'node server.js'],
+      ['sh', '-c', 'node server.js'],
+      ['git', 'clone', '--upload-pack', 'touch x'],
+      ['docker', 'run', 'server'],
+      ['docker', 'run', '-v', '/:/host', 'server'],
+    ];
+    const hashes: string[] = [];
+    for (const [command, ...args] of variants)
+      hashes.push(await hashIn(project, server({ command, args })));
+    expect(new Set(hashes).size).toBe(variants.length);
+  });
+
   test("doesn't depend on the user's own settings", async () => {
     const project = createProject();
     const hash = await hashIn(project, server(entry));

@@ -178,6 +178,23 @@ test.each(['/', '/mcp/', '/sse'])('at %s the answer names the MCP path', async (
   expect(await ask(`Bearer ${TOKEN}`)).toEqual([404, 'Not found. The MCP endpoint is /mcp.']);
 });
 
+test('a browser shows no response as a page', async () => {
+  const host = await openTestHost();
+  const markup = encodeURI('/<img src=x onerror=alert(1)></script>');
+  for (const sent of [
+    { path: markup },
+    { path: markup, headers: { authorization: undefined } },
+    { path: '/healthz', method: 'GET' },
+    { body: rpc('<script>alert(1)</script>') },
+    { body: '<script>alert(1)</script>' },
+  ]) {
+    const { headers, text } = await send(host, sent);
+    expect(headers['content-type']).toMatch(/^application\/json\b/);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  }
+});
+
 test('an important header must not appear twice', async () => {
   const host = await openTestHost();
   const body = JSON.stringify(rpc('initialize'));

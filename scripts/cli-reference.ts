@@ -21,7 +21,7 @@ export function formatCliReference(): string {
 }
 
 function commandsOf(command: Command, path: string[]): string[][] {
-  const below = command.commands.flatMap((child) => commandsOf(child, [...path, child.name()]));
+  const below = visibleIn(command).flatMap((child) => commandsOf(child, [...path, child.name()]));
   return [path, ...below];
 }
 
@@ -30,7 +30,7 @@ function helpOf(path: readonly string[]): string {
   const program = buildProgram(() => async () => {});
   const collect = (command: Command): void => {
     command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
-    for (const child of command.commands) collect(child);
+    for (const child of visibleIn(command)) collect(child);
   };
   collect(program);
   try {
@@ -39,4 +39,10 @@ function helpOf(path: readonly string[]): string {
     // commander throws once the help is written
   }
   return text;
+}
+
+/** Without commands that only the program itself starts. */
+function visibleIn(command: Command): readonly Command[] {
+  const shown = new Set(command.createHelp().visibleCommands(command));
+  return command.commands.filter((child) => shown.has(child));
 }

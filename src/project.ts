@@ -15,7 +15,7 @@ import { judgeOpener } from './trust/approvals/open.ts';
 import { noteApprovals } from './trust/audit/events.ts';
 
 export interface ProjectOptions
-  extends Pick<SwitchboardOptions, 'program' | 'isAssistant' | 'isShared'> {
+  extends Pick<SwitchboardOptions, 'program' | 'relaunch' | 'isAssistant' | 'isShared'> {
   /** Where the host or the user works. The project is found from here. */
   readonly folder: string;
   /** The host's or the user's environment. It determines the home folders, and servers inherit it. */
@@ -73,7 +73,8 @@ export class Project implements AsyncDisposable {
   }
 
   private constructor(options: ProjectOptions, { config, found, trusted }: Loaded) {
-    const { environment, environmentOfServers, log, program, isAssistant, isShared } = options;
+    const { environment, environmentOfServers, log, program, relaunch, isAssistant, isShared } =
+      options;
     this.#options = options;
     this.switchboard = new Switchboard({
       config,
@@ -81,6 +82,7 @@ export class Project implements AsyncDisposable {
       environment: environmentOfServers?.(environment) ?? environment,
       log,
       program,
+      relaunch,
       isAssistant,
       isShared,
     });

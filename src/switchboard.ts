@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ListedAgent } from './agents/agent.ts';
 import type { Crew } from './agents/crew.ts';
 import type { RunAgent, Runs } from './agents/runs.ts';
+import type { Relaunch } from './agents/servers/guard.ts';
 import { depthMark } from './assistant/depth.ts';
 import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
@@ -50,6 +51,8 @@ export interface SwitchboardOptions {
   readonly agents?: readonly ListedAgent[] | undefined;
   /** The path this program was started with, if known. */
   readonly program?: string | undefined;
+  /** The command that starts this program again, with the same configuration files. */
+  readonly relaunch?: Relaunch | undefined;
   /** Whether this is an assistant, in front of one server. */
   readonly isAssistant?: boolean | undefined;
   /** Whether several hosts may connect at once. */
@@ -263,12 +266,13 @@ export class Switchboard implements AsyncDisposable {
 
   async #openCrew(): Promise<Crew> {
     const { Crew } = await import('./agents/crew.ts');
-    const { environment: env, log, program } = this.#options;
+    const { environment: env, log, program, relaunch } = this.#options;
     const crew = new Crew({
       config: () => this.#config,
       env,
       log,
       program,
+      relaunch,
       pool: this.pool,
       catalog: this.#catalog,
       start: (child, attempt) => this.#startChild(child, attempt),

@@ -17,6 +17,7 @@ export interface CrewParts
   /** The path this program was started with, if known. */
   readonly program: string | undefined;
   readonly secretLookup: AgentServersParts['secretLookup'];
+  readonly relaunch?: AgentServersParts['relaunch'];
 }
 
 export class Crew implements AsyncDisposable {

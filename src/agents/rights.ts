@@ -55,12 +55,12 @@ export function withoutProvider(
   const warnings: string[] = [];
   if (baseUrl !== undefined) {
     warnings.push(
-      "chatgpt_base_url is ignored in a project's agent. Set it in your own Codex config.toml.",
+      "chatgpt_base_url is ignored in a project's agent. Set it in the engine's own configuration.",
     );
   }
   if (provider !== undefined && !isUsual(provider)) {
     warnings.push(
-      "model_provider is ignored in a project's agent. Set it in your own Codex config.toml.",
+      "model_provider is ignored in a project's agent. Set it in the engine's own configuration.",
     );
   }
   return { run, warnings };

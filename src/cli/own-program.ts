@@ -1,6 +1,7 @@
 // The command that starts Switchboard again, for assistants that run as separate processes.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Relaunch } from '../agents/servers/guard.ts';
 import type { Launch } from '../assistant/wrap.ts';
 import type { Command } from '../config/config.ts';
 
@@ -29,7 +30,20 @@ export function assistantLaunch(
 
 /** `switchboard assistant serve` with these arguments and the same configuration files. */
 export function assistantCommand(
+  options: OwnCommandOptions,
+  args: readonly string[],
+): Pick<Command, 'cmd' | 'args'> {
+  return ownCommand(options, ['assistant', 'serve'], args);
+}
+
+/** Starts a command of this program with the same configuration files. */
+export function relaunchWith(options: OwnCommandOptions): Relaunch {
+  return (words) => ownCommand(options, words, []);
+}
+
+function ownCommand(
   { configFile, serversFile, trust, cwd, env }: OwnCommandOptions,
+  words: readonly string[],
   args: readonly string[],
 ): Pick<Command, 'cmd' | 'args'> {
   const config = configFile || env['SWITCHBOARD_CONFIG'];
@@ -42,7 +56,7 @@ export function assistantCommand(
   // Two processes can't share a debugger port.
   const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const own = [...flags, realpathSync(script)];
-  return { cmd: process.execPath, args: [...own, 'assistant', 'serve', ...files, ...args] };
+  return { cmd: process.execPath, args: [...own, ...words, ...files, ...args] };
 }
 
 /** `~/` is expanded when the file is opened. */

@@ -218,6 +218,10 @@ export function buildProgram(action: Action): Command {
           : (await import('./commands/assistant.ts')).serveAssistant(server, options),
       ),
     );
+  // Only agents' engines start it.
+  withCommonOptions(program.command('agent-server', { hidden: true })).action(
+    action(async (options) => (await import('./commands/agent-server.ts')).serveGuarded(options)),
+  );
   command('doctor [server]', 'start each server and report problems').action(
     action(async (options, server) => doctor(server, options)),
   );

@@ -359,6 +359,8 @@ export interface ServerRules {
   readonly refusal: PermissionDecision | undefined;
   /** The file that limits it to read-only tools, if one does. */
   readonly readOnlyIn: string | undefined;
+  /** Whether they may restrict prompts or resources. */
+  readonly coversLibrary: boolean;
   /** Undefined if it depends on a tool's annotations, and they aren't known. */
   decide(target: RuleTarget): PermissionDecision | undefined;
   /** For the server's assistant, which applies the rules for single tools itself. */

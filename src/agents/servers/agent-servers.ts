@@ -16,6 +16,7 @@ import { bindSandbox, confineServer } from './confine-server.ts';
 import { discoverServers } from './discover.ts';
 import { Enumerator, type EnumeratorParts } from './enumerator.ts';
 import { explainLack } from './explain.ts';
+import { guardServer, needsGuard, type Relaunch } from './guard.ts';
 import { ownServers } from './own.ts';
 import { askServer, type ToolsAnswer, type ToolsOf } from './proof.ts';
 
@@ -28,6 +29,8 @@ export interface AgentServersParts extends EnumeratorParts {
   /** This program's real path, if known. */
   readonly program: string | undefined;
   readonly engine: Pick<Engine, 'variables'>;
+  /** Starts this program again; undefined if that's impossible. */
+  readonly relaunch?: Relaunch | undefined;
   /** Looks up secrets that our own servers refer to. */
   readonly secretLookup: () => Promise<Pick<SecretLookup, 'variablesFor'>>;
 }
@@ -76,8 +79,8 @@ export class AgentServers implements AsyncDisposable {
     cancellation: Cancellation,
     { isQuiet = false, isTried = false } = {},
   ): Promise<GivenServers> {
-    const { config, homeFolder, env, program, engine } = this.#parts;
-    const { agents: settings, project, home, children, toolChanges } = config();
+    const { config, homeFolder, env, program, engine, relaunch } = this.#parts;
+    const { agents: settings, project, home, children, toolChanges, hooks } = config();
     const attach: AttachOptions = {
       project,
       homeFolder,
@@ -122,7 +125,10 @@ export class AgentServers implements AsyncDisposable {
         const variables = await this.#variablesFor(server);
         const tools = await usableTools(chosen);
         const plain = attachServer(server, tools, { ...attach, env: variables });
-        const attached = await confineServer(plain, server, { project, homeFolder, home, env });
+        const confined = await confineServer(plain, server, { project, homeFolder, home, env });
+        const attached = needsGuard(server, hooks)
+          ? guardServer(confined, server, { relaunch, project, home, env })
+          : confined;
         const key = distinctKey(server.key, origins);
         origins.set(key, server.origin);
         servers.push({ ...attached, key });

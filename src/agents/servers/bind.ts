@@ -3,6 +3,7 @@
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { combineExpose, foldName } from '../../config/server/expose.ts';
 import { type LaunchPlace, launchKey } from '../../config/server/same-server.ts';
+import { hookFor } from '../../trust/hooks/match.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 
 /** The server with the rules that apply to it, or a sentence about why agents can't get it. */
@@ -11,14 +12,19 @@ export type BindRules = (server: Candidate) => Candidate | string;
 export const unbound: BindRules = (server) => server;
 
 export function createBindRules(
-  { children, permissions, project }: Pick<Config, 'children' | 'permissions' | 'project'>,
+  {
+    children,
+    permissions,
+    project,
+    hooks,
+  }: Pick<Config, 'children' | 'permissions' | 'project' | 'hooks'>,
   place: LaunchPlace,
 ): BindRules {
   // An assistant's command is our own program.
   const all = [...children.values()].map((child) => child.behind ?? child);
   const isRestricted = (child: ChildConfig) =>
     isOff(child) || child.rules || child.expose.allow || child.expose.deny;
-  if (!permissions && !all.some(isRestricted)) return unbound;
+  if (!permissions && !hooks && !all.some(isRestricted)) return unbound;
   const keys = new Map(all.map((child) => [child, keyOfChild(child, place)]));
   return (server) => {
     const { key: name, origin } = server;
@@ -33,15 +39,17 @@ export function createBindRules(
     const bound = [...new Set([...named, ...same.filter((child) => !isOff(child))])];
     const readOnly = bound.map(({ rules }) => rules?.readOnlyIn).find((file) => file !== undefined);
     const aliases = bound.map((child) => child.name).filter((other) => other !== name);
-    const rules = permissions?.rulesFor({
-      name,
-      aliases,
-      isReplaced: named.some((child) => !same.includes(child)),
-      readOnlyIn: readOnly,
-    });
+    const isReplaced = named.some((child) => !same.includes(child));
+    const ruled = { name, aliases, isReplaced, readOnlyIn: readOnly };
+    const rules = permissions?.rulesFor(ruled);
     if (rules?.refusal) return `${which} is not allowed (${rules.refusal.because}).`;
+    // Hooks run for names.
+    const hooked = aliases.find((other) => !hookFor(hooks, name) && hookFor(hooks, other));
+    if (hooked !== undefined) {
+      return `${which} is the same as server "${hooked}", for which hooks run. Use that one instead.`;
+    }
     const expose = combineExpose([server.expose, ...bound.map((child) => child.expose)]);
-    return { ...server, expose, ...(rules && { rules }) };
+    return { ...server, expose, ...(rules && { rules, ruled }) };
   };
 }
 

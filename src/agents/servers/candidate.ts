@@ -1,6 +1,6 @@
 // The servers agents can get, wherever they are declared, before an agent's own selection.
 import { resolve } from 'node:path';
-import type { Expose, ServerRules } from '../../config/config.ts';
+import type { Expose, RuledServer, ServerRules } from '../../config/config.ts';
 import { expandHome } from '../../config/files/globs.ts';
 import { withoutVariables } from '../../config/server/expand.ts';
 import type { AgentServer } from '../agent.ts';
@@ -10,6 +10,8 @@ export interface Candidate extends AgentServer {
   readonly expose: Expose;
   /** The permissions that apply to it. Agents can't ask, so they get only what is allowed. */
   readonly rules?: ServerRules | undefined;
+  /** What those were found by, unless it's one of Switchboard's own servers. */
+  readonly ruled?: RuledServer | undefined;
   /** This Switchboard also has it, under the same key, so the pool knows it. */
   readonly isOwn: boolean;
 }

@@ -19,7 +19,7 @@ import { Project } from '../../project.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { judgeOpener } from '../../trust/approvals/open.ts';
 import { noteApprovals } from '../../trust/audit/events.ts';
-import { assistantLaunch } from '../own-program.ts';
+import { assistantLaunch, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { withAudit } from '../terminal/audited.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -155,6 +155,7 @@ export async function withSwitchboard<T>(
     environment,
     log,
     program: process.argv[1],
+    relaunch: relaunchWith(place),
     adapt: adaptFor(options, place),
     onLoaded: ({ config }) => {
       log.adjust(config.logging);

@@ -10,7 +10,7 @@ import type { Judge } from '../../config/judge.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
-import { assistantLaunch } from '../own-program.ts';
+import { assistantLaunch, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
 
@@ -52,13 +52,15 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
   const { log, hosts, ...rest } = options;
   const folder = workingFolder();
   const { env: environment, argv } = process;
-  const launch = assistantLaunch({ ...rest, cwd: folder, env: environment, hosts });
+  const again = { ...rest, cwd: folder, env: environment };
+  const launch = assistantLaunch({ ...again, hosts });
   return Project.open({
     ...rest,
     folder,
     environment,
     log,
     program: argv[1],
+    relaunch: relaunchWith(again),
     isShared: hosts === 'many',
     hasAgents: true,
     announcesTrust: true,

@@ -186,6 +186,8 @@ interface Rule {
   readonly text: string;
   /** It applies to everything the server has. */
   readonly isWhole: boolean;
+  /** It's about names, which prompts and resources may also have. */
+  readonly isByName: boolean;
   /** Undefined if that depends on the tool's annotations, and they aren't known. */
   readonly matches: (target: RuleTarget) => boolean | undefined;
 }
@@ -193,12 +195,14 @@ interface Rule {
 class RulesOfServer implements ServerRules {
   readonly refusal: PermissionDecision | undefined;
   readonly readOnlyIn: string | undefined;
+  readonly coversLibrary: boolean;
   readonly #files: readonly FileRules[];
 
   constructor(files: readonly FileRules[], readOnlyIn: string | undefined) {
     this.#files = files;
     this.readOnlyIn = readOnlyIn;
     this.refusal = files.map(refusalIn).find((refusal) => refusal !== undefined);
+    this.coversLibrary = files.some(coversLibrary);
   }
 
   decide(target: RuleTarget): PermissionDecision | undefined {
@@ -219,7 +223,13 @@ class RulesOfServer implements ServerRules {
   forAssistant(): ServerRules | undefined {
     if (!this.refusal) return undefined;
     const { refusal } = this;
-    return { refusal, readOnlyIn: undefined, decide: () => refusal, forAssistant: () => this };
+    return {
+      refusal,
+      readOnlyIn: undefined,
+      coversLibrary: true,
+      decide: () => refusal,
+      forAssistant: () => this,
+    };
   }
 
   toJSON(): unknown {
@@ -257,6 +267,16 @@ function decision(
 
 /** Prompts and resources only read. */
 const READS: RuleHints = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+
+/** Names nothing: only rules for all that is read match it. */
+const ANY_RESOURCE: RuleTarget = { kind: 'resource', name: '', hints: READS };
+
+/** Whether a file may restrict something that is neither a tool nor known by name yet. */
+function coversLibrary({ default: usual, deny, ask, allow }: FileRules): boolean {
+  const restrictions = [...deny, ...ask];
+  if (restrictions.some((rule) => rule.isByName || rule.matches(ANY_RESOURCE))) return true;
+  return usual !== 'allow' && !allow.some((rule) => !rule.isByName && rule.matches(ANY_RESOURCE));
+}
 
 /** Why a file permits nothing at all. */
 function refusalIn({ file, default: usual, deny, ask, exempt, allow }: FileRules) {
@@ -330,7 +350,8 @@ function restricting(text: string, known: Names, servers: readonly string[]): Ru
     if (results.has(true)) return true;
     return results.has(undefined) ? undefined : false;
   };
-  return { text, isWhole: meanings.some(isWhole), matches };
+  const isByName = pattern !== undefined || meanings.some(({ tool }) => tool !== undefined);
+  return { text, isWhole: meanings.some(isWhole), isByName, matches };
 }
 
 /** The same for allow: exact names, and only one meaning. */
@@ -346,7 +367,7 @@ function permitting(
     if (results.has(false)) return false;
     return results.has(undefined) ? undefined : true;
   };
-  return { text, isWhole: isWhole(meaning), matches };
+  return { text, isWhole: isWhole(meaning), isByName: meaning.tool !== undefined, matches };
 }
 
 /** A URI can be written in several ways, of which a server may understand all. */

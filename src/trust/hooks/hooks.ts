@@ -20,6 +20,7 @@ import { isTask } from '../../mcp/tasks.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
 import type { AuditSink } from '../audit/events.ts';
 import { type BeforeAnswer, parseAfter, parseBefore } from './answers.ts';
+import { hookPatterns } from './match.ts';
 import { type HookExit, HookFailure, type HookPrograms, runHook } from './run-hook.ts';
 
 export interface HookParts {
@@ -218,7 +219,7 @@ export class Hooks {
 function nameHooks(hooks: readonly HookConfig[], event: keyof HookSettings): NamedHook[] {
   const users = hooks.filter(({ ofProject }) => !ofProject).length;
   return hooks.map((hook, index) => {
-    const patterns = hook.tools.map((pattern) => foldName(pattern.replace(/^mcp__/i, '')));
+    const patterns = hookPatterns(hook.tools);
     const key = `hooks.${event}[${hook.ofProject ? index - users : index}]`;
     return { hook, key: hook.ofProject ? `${key} in ${hook.ofProject.file}` : key, patterns };
   });

@@ -133,8 +133,8 @@ test("a project's agent chooses neither an address nor a provider", async () => 
   const { run, warnings } = await load();
   expect(run).toEqual({ model: 'gpt-5' });
   expect(plain(warnings)).toEqual([
-    `${FILE}: chatgpt_base_url is ignored in a project's agent. Set it in your own Codex config.toml.`,
-    `${FILE}: model_provider is ignored in a project's agent. Set it in your own Codex config.toml.`,
+    `${FILE}: chatgpt_base_url is ignored in a project's agent. Set it in the engine's own configuration.`,
+    `${FILE}: model_provider is ignored in a project's agent. Set it in the engine's own configuration.`,
   ]);
   const users = await setUp({ 'home/agents/else.toml': ELSEWHERE }).load();
   expect(users.run).toEqual({ model: 'gpt-5', provider: 'theirs', baseUrl: 'https://example.com' });

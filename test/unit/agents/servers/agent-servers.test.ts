@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Agent } from '../../../../src/agents/agent.ts';
 import { AgentServers } from '../../../../src/agents/servers/agent-servers.ts';
+import type { Relaunch } from '../../../../src/agents/servers/guard.ts';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import { signInFile, writeSignIn } from '../../../../src/child/sign-in/token-store.ts';
 import type { AgentSettings, Config } from '../../../../src/config/config.ts';
@@ -15,7 +16,11 @@ import { createProject } from '../../config/temp-project.ts';
 import { AGENT_FILE, agentWith, candidate, openCatalog, realServers } from './setup.ts';
 
 /** A whole Switchboard's knowledge of servers, over real files and with real servers. */
-async function setUp(files: Record<string, string | object>, said: Partial<AgentSettings> = {}) {
+async function setUp(
+  files: Record<string, string | object>,
+  said: Partial<AgentSettings> = {},
+  canRelaunch = true,
+) {
   const project = createProject(files);
   const loaded = await project.load();
   const limits = { mcpEnumTimeoutMs: 30_000 };
@@ -32,7 +37,8 @@ async function setUp(files: Record<string, string | object>, said: Partial<Agent
     variablesFor: async () => ({ ...env, '${secret:key}': 'value-of-a-secret' }),
   });
   const known = { config: () => config, homeFolder, env, program, engine, secretLookup };
-  const parts = { ...known, pool, catalog, start };
+  const relaunch: Relaunch = (words) => ({ cmd: 'switchboard', args: [...words] });
+  const parts = { ...known, pool, catalog, start, ...(canRelaunch && { relaunch }) };
   const servers = new AgentServers(parts);
   onTestFinished(async () => {
     await servers[Symbol.asyncDispose]();
@@ -381,6 +387,33 @@ test('permissions limit the tools of every server an agent gets, and what has to
   expect(given.warnings).toEqual([
     expect.stringContaining('Server "closed" is not allowed (permissions.deny "closed" in'),
   ]);
+});
+
+test('a server whose prompts and resources are restricted is put behind Switchboard', async () => {
+  const files = {
+    'switchboard.config.json': {
+      mcpServers: { one: lists('x'), two: lists('x') },
+      permissions: { deny: ['one__secret'] },
+    },
+  };
+  const { serversFor } = await setUp(files);
+  const { servers } = await serversFor(agentWith(['one::*', 'two::*']));
+  expect(servers.map(({ key, cmd }) => [key, cmd])).toEqual([
+    ['one', 'switchboard'],
+    ['two', process.execPath],
+  ]);
+  const [guarded] = servers;
+  const text = guarded?.env['SWITCHBOARD_GUARDED_SERVER'] ?? '';
+  expect(JSON.parse(text)).toMatchObject({ name: 'one', isOwn: true, cmd: process.execPath });
+  expect(guarded?.args).toEqual(['agent-server']);
+
+  const without = await setUp(files, {}, false);
+  expect(await without.serversFor(agentWith(['one::*']))).toMatchObject({
+    servers: [],
+    lacks: [
+      'The agent runs without server "one". Permissions or hooks apply to it, which the engine would bypass.',
+    ],
+  });
 });
 
 test('an agent gets only tools that are not held', async () => {

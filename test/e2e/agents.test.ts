@@ -675,7 +675,7 @@ test('`agents` lists agents and problems', async () => {
 
 test('`agents` shows an agent’s run settings and the origin of its servers', async () => {
   const project = agentProject({
-    '.agents/a.toml': toml(
+    'home/.switchboard/agents/a.toml': toml(
       'Aide',
       `description = "Helps"
 tags = ["one", "two"]
@@ -699,7 +699,7 @@ command = "no-such-program"`,
   const { stdout } = await runSwitchboard(project, ['agents', 'aide']);
   expect(stdout.replaceAll(project.dir, '<project>')).toMatchInlineSnapshot(`
     "agent_aide  Helps
-      file          <project>/.agents/a.toml (switchboard-toml)
+      file          <project>/home/.switchboard/agents/a.toml (switchboard-toml)
       tags          one, two
       model         gpt-5-mini (my-own)
       effort        high
@@ -712,8 +712,8 @@ command = "no-such-program"`,
       engine tools  plan, not view_image
       tools         memory/*, mine/scan
       servers       mine (its own), memory (from .mcp.json)
-      warning: <project>/.agents/a.toml: Switchboard doesn't know yet which server has the tool "mine/scan". It hasn't asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of server "mine", write "mine::scan".
-      warning: <project>/.agents/a.toml: Codex does not know the model gpt-5-mini and uses defaults for it.
+      warning: <project>/home/.switchboard/agents/a.toml: Switchboard doesn't know yet which server has the tool "mine/scan". It hasn't asked "mine", "memory". Run: switchboard agents --check. For the tool "scan" of server "mine", write "mine::scan".
+      warning: <project>/home/.switchboard/agents/a.toml: Codex does not know the model gpt-5-mini and uses defaults for it.
 
     "
   `);

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { agentProject, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { commitAll, git } from '../support/git.ts';
 import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
@@ -357,6 +358,42 @@ test('an agent and its instructions are approved together, and nothing of it is 
   const env = { SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX };
   const run = await runSwitchboard(project, ['run', 'review', 'go'], { env });
   expect(run.stderr).toContain('Agent "review" waits for approval');
+});
+
+test('an agent made here gets full access only after an approval that says so', async () => {
+  const project = agentProject({
+    '.agents/open.toml': toml(
+      'open',
+      '[run]\nsandbox_mode = "danger-full-access"\napproval_policy = "never"',
+    ),
+  });
+  const run = async () => {
+    const { stdout } = await runSwitchboard(project, ['run', 'open', 'go', '--json']);
+    return JSON.parse(stdout) as { ok: boolean; notes?: string[] };
+  };
+  const sandbox = () =>
+    project.records().findLast(({ received }) => received?.method === 'turn/start')?.received
+      ?.params?.['sandboxPolicy'];
+  const limits = [
+    expect.stringContaining('sandbox_mode is workspace-write instead of danger-full-access'),
+    expect.stringContaining('approval_policy is on-request instead of never'),
+  ];
+  expect(await run()).toMatchObject({ ok: true, notes: limits });
+  expect(sandbox()).toMatchObject({ type: 'workspaceWrite' });
+  expect(project.thread()['approvalPolicy']).toBe('on-request');
+  const listed = await runSwitchboard(project, ['agents', 'open']);
+  expect(listed.stdout).toContain('run: switchboard trust approve open');
+  const words = 'runs with danger-full-access and asks for nothing';
+  expect((await runSwitchboard(project, ['trust'])).stdout).toContain(
+    `limited: to let it run as written (${words}), run: switchboard trust approve open`,
+  );
+  expect(await itemsOf(project)).toMatchObject([{ name: 'open', limited: true }]);
+
+  const approved = await runSwitchboard(project, ['trust', 'approve', 'open']);
+  expect(approved.stdout).toContain(words);
+  expect(await run()).toEqual({ ok: true, output: 'The task was: go' });
+  expect(sandbox()).toEqual({ type: 'dangerFullAccess' });
+  expect(project.thread()['approvalPolicy']).toBe('never');
 });
 
 test('doctor asks on a terminal, and remembers the answers', async () => {

@@ -70,6 +70,7 @@ function describeServer(content: Record<string, unknown>): string[] {
     ...assignments('sends header', place['headers']),
     ...(place['oauth'] === undefined ? [] : [`oauth: ${JSON.stringify(place['oauth'])}`]),
     ...variables({ command, remote, cwd }),
+    ...describeModel(others['assistant']),
     ...(invalid === true ? ['is invalid; see: switchboard config check --trust all'] : []),
     ...Object.entries(others).flatMap(([key, value]) => describeKey(key, value)),
     ...(isObject(behind) ? ['behind an assistant:', ...describeServer(behind).map(indent)] : []),
@@ -122,9 +123,28 @@ function describeKey(key: string, value: unknown): string[] {
 
 function describeSetting([key, value]: [string, unknown]): string[] {
   if (key !== 'suites' || !isObject(value)) return [`${key}: ${JSON.stringify(value)}`];
-  return Object.entries(value).map(
-    ([name, keys]) => `changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`,
-  );
+  return Object.entries(value).flatMap(([name, keys]) => [
+    `changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`,
+    ...describeModel(isObject(keys) ? keys['assistant'] : undefined).map(indent),
+  ]);
+}
+
+/** Who gets to read the server's results, and with which of the user's keys. */
+function describeModel(assistant: unknown): string[] {
+  if (!isObject(assistant)) return [];
+  const { baseUrl, provider, apiKeyEnv } = assistant;
+  const usual = provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY';
+  const variable = typeof apiKeyEnv === 'string' ? apiKeyEnv : usual;
+  if (typeof baseUrl === 'string') {
+    return [
+      `sends your queries and the server's results to: ${baseUrl}`,
+      `sends your key in ${variable} to: ${baseUrl}`,
+    ];
+  }
+  if (typeof provider !== 'string' && typeof apiKeyEnv !== 'string') return [];
+  const whom = typeof provider === 'string' ? provider : 'the provider';
+  const key = typeof apiKeyEnv === 'string' ? `, with your key in ${apiKeyEnv}` : '';
+  return [`sends your queries and the server's results to ${whom}${key}`];
 }
 
 function assignments(what: string, values: unknown): string[] {

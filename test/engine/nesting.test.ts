@@ -113,8 +113,12 @@ test('the supervisor of the examples has its specialists, wherever it is to work
   expect(third).toContain('NOTHING-FOUND');
 });
 
+// The user's own: a project's agent would not get full access.
 const LOOP = {
-  '.agents/loop.toml': toml('Loop', `${team()}\n[run]\nsandbox_mode = "danger-full-access"`),
+  'home/.switchboard/agents/loop.toml': toml(
+    'Loop',
+    `${team()}\n[run]\nsandbox_mode = "danger-full-access"`,
+  ),
 };
 
 test('an agent that calls itself for ever is refused on the third level, and all of it ends', async () => {

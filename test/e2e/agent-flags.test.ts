@@ -327,7 +327,7 @@ test.each<[string, string, Record<string, string>, (string | undefined)[], Files
     'a map in its usual place, over the one that is built in',
     'model: Own',
     {},
-    ['mine', 'openai'],
+    ['mine', undefined], // a project chooses no provider
     {
       '.agents/model-map.toml':
         '[[mappings]]\ntoken = "own"\nto_model = "mine"\nto_provider = "openai"\n',
@@ -341,7 +341,8 @@ test.each<[string, string, Record<string, string>, (string | undefined)[], Files
     { 'maps/m.toml': '[[mappings]]\ntoken = "own"\nto_model = "mine"\n' },
   ],
 ])('models are mapped: %s', async (_name, head, env, expected, files = {}) => {
-  const agent = { '.claude/agents/a.agent.md': frontMatter(`name: A\n${head}`) };
+  // The user's own: a project's agent has no provider.
+  const agent = { 'home/.switchboard/agents/a.agent.md': frontMatter(`name: A\n${head}`) };
   const { thread } = await threadOf(agentProject({ ...agent, ...files }, env), 'anth_a');
   expect(modelOf(thread)).toEqual(expected);
 });

@@ -110,7 +110,7 @@ function depthOf({ env, warn }: SettingSources): number {
 // is declining what the engine asks. A project's file can't change it, even if it's approved.
 type AgentKeys = Readonly<Record<string, unknown>>;
 
-const USERS_KEYS = ['codexBin', 'codexHome', 'vscodeUserMcp'];
+const USERS_KEYS = new Set(['codexBin', 'codexHome', 'vscodeUserMcp']);
 
 /** The `agents` of each main file, highest precedence first, without keys that only count in the user's own. */
 export function agentFiles(
@@ -128,7 +128,7 @@ export function agentFiles(
   return all.map(({ file, keys }) => {
     if (!isProjects(file)) return keys;
     const isIgnored = (key: string) =>
-      USERS_KEYS.includes(key) || (key === 'approvals' && isDeclining && keys[key] !== 'decline');
+      USERS_KEYS.has(key) || (key === 'approvals' && isDeclining && keys[key] !== 'decline');
     const ignored = Object.keys(keys).filter((key) => keys[key] !== undefined && isIgnored(key));
     for (const key of ignored) {
       warn(`${file}: agents.${key} is ignored here. It only counts in your own configuration.`);

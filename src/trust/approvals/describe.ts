@@ -123,10 +123,12 @@ function describeKey(key: string, value: unknown): string[] {
 
 function describeSetting([key, value]: [string, unknown]): string[] {
   if (key !== 'suites' || !isObject(value)) return [`${key}: ${JSON.stringify(value)}`];
-  return Object.entries(value).flatMap(([name, keys]) => [
-    `changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`,
-    ...describeModel(isObject(keys) ? keys['assistant'] : undefined).map(indent),
-  ]);
+  return Object.entries(value).flatMap(([name, keys]) => {
+    const model = describeModel(isObject(keys) ? keys['assistant'] : undefined);
+    return [`changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`].concat(
+      model.map(indent),
+    );
+  });
 }
 
 /** Who gets to read the server's results, and with which of the user's keys. */

@@ -24,6 +24,6 @@ export function hookFor(hooks: HookSettings | undefined, server: string): string
 function mayMatch(pattern: string, name: string): boolean {
   if (matchesPattern(name, pattern)) return true;
   const prefix = `${name}__`;
-  const starts = [...pattern].map((_, end) => pattern.slice(0, end + 1));
+  const starts = Array.from({ length: pattern.length }, (_, end) => pattern.slice(0, end + 1));
   return starts.some((start) => matchesPattern(prefix, start));
 }

@@ -106,7 +106,9 @@ test('an approval that did not show them grants no rights', async () => {
   commitAll(project);
   const seen = await judged();
   expect(seen).toMatchObject([{ verdict: 'pending' }]);
-  const blind = seen.map((one) => ({ ...one, subject: { ...one.subject, rights: undefined } }));
+  const withoutRights = ({ subject, ...one }: JudgedSubject): JudgedSubject =>
+    Object.assign({ subject: { ...subject, rights: undefined } }, one);
+  const blind = seen.map(withoutRights);
   await recordDecisions(home, blind, 'approved');
   expect((await load()).run).toEqual(LIMITED);
   await approve();

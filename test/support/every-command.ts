@@ -63,6 +63,7 @@ export function commandsWith(targets: CommandTargets): Record<string, readonly s
     trust: [['trust', 'nonsense']],
     status: [['status'], ['status', server]],
     reload: [['reload']],
+    'agent-server': [['agent-server']],
     agents: [['agents'], ['agents', '--check'], ['agents', agent]],
     run: [['run', agent, 'go']],
     login: [['login', remote, '--no-browser']],

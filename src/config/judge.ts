@@ -32,7 +32,8 @@ type SubjectKind =
   | 'agent'
   | 'instructions'
   | 'model-map'
-  | 'agent-server';
+  | 'agent-server'
+  | 'runner';
 
 /** The texts of files, unchanged. */
 export type Basis = readonly string[];
@@ -50,8 +51,8 @@ export interface Subject {
   readonly content: () => ChildConfig | object;
   /** The texts that everything about it follows from. Subjects with the same texts share one array. */
   readonly basis?: Basis | undefined;
-  /** The user's file that declares a server with the same name, if this one would replace it. */
-  readonly replaces?: string | undefined;
+  /** What it would do to the user's own servers, in words. Then it's never trusted without an approval. */
+  readonly touches?: readonly string[] | undefined;
   /** Rights that count only if the user approved it with these lines shown. They follow from the content. */
   readonly rights?: readonly string[] | undefined;
   /** The user has consented to it in the program whose file this is. */
@@ -76,6 +77,8 @@ export interface TrustedPart extends Pick<JudgedSubject, 'subject' | 'hash'> {
 export interface Judge {
   /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
   originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
+  /** Whether a repository may have brought along what is in the folder. */
+  isForeignFolder(folder: string): boolean;
   decide(subject: Subject): Verdict;
   /** Whether the user has approved it with its rights shown. */
   grants(subject: Subject): boolean;

@@ -1,7 +1,6 @@
 // Loads the whole configuration: the project's and the user's main file, child files, servers.json,
 // mcp-descriptions.json, config.toml and the environment. Every start waits for it, so it reads synchronously and
 // loads nothing heavy unless a file needs it.
-import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -21,6 +20,12 @@ import { readUserToml } from './files/user-toml.ts';
 import { type ConfigSources, collectDeclarations, resolveChildren } from './resolve.ts';
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
+import {
+  declaringFiles,
+  readUsersFiles,
+  type UsersFiles,
+  type UsersServers,
+} from './server/users-servers.ts';
 import { agentFiles, resolveAgents } from './settings/agents.ts';
 import { resolveAudit } from './settings/audit.ts';
 import { resolveGeneral } from './settings/general.ts';
@@ -57,11 +62,13 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const general = resolveGeneral(layers, env);
   const audit = resolveAudit(layers, places, warn);
   const hooks = resolveHooks(layers, places, general.environment);
-  const descriptions = await readDescriptions(places, gate);
+  const users = await readUsersFiles({ layers, serversFiles }, places, gate);
+  const descriptions = await readDescriptions(places, gate, declaringFiles(users));
   const sources = {
     project,
     home,
     homeFolder,
+    env,
     layers,
     general,
     childFiles: found.children,
@@ -73,8 +80,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     derived: readDerived(home),
     gate,
   };
-  const createRuling = await loadRuling(sources, places, env);
-  const resolved = await resolveChildren({ ...sources, createRuling });
+  const createRuling = await loadRuling(sources, users, places, env);
+  const usersServers = gate.judge ? declaredIn(users, project) : NO_SERVERS;
+  const resolved = await resolveChildren({ ...sources, createRuling, usersServers });
   const agents = resolveAgents(places, {
     env,
     files: agentFiles(layers, (file) => gate.covers(file), warn),
@@ -127,27 +135,24 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
 
 /** Undefined if no file restricts anything. */
 async function loadRuling(
-  sources: ConfigSources,
+  sources: Omit<ConfigSources, 'usersServers' | 'createRuling'>,
+  users: UsersFiles,
   places: Places,
   env: NodeJS.ProcessEnv,
 ): Promise<ConfigSources['createRuling']> {
   const isUsers = (file: string) => isUsersFile(file, places);
   // A project that names another servers.json doesn't lift what the user's own one says.
-  const usersFile = join(places.home, 'servers.json');
-  const isRead = sources.serversFiles.some(({ file }) => file === usersFile);
-  const serversFiles =
-    isRead || !existsSync(usersFile)
-      ? sources.serversFiles
-      : [...sources.serversFiles, await readServersFile(usersFile, sources.gate, false)];
+  const serversFiles = new Set([...sources.serversFiles, ...users.serversFiles]);
   const files = [
     ...fullLayers(sources.layers).map(
-      ({ file, config: { permissions, mcpServers = {}, suites = {} } }) => ({
+      ({ file, config: { permissions, environment, mcpServers = {}, suites = {} } }) => ({
         file,
         permissions,
+        environment,
         keys: [...Object.values(mcpServers), ...Object.values(suites)],
       }),
     ),
-    ...serversFiles.map(({ file, servers }) => ({ file, keys: Object.values(servers) })),
+    ...[...serversFiles].map(({ file, servers }) => ({ file, keys: Object.values(servers) })),
     ...[...sources.childFiles.values()].map(({ file, entry, original }) => ({
       file,
       keys: [entry, ...(original ? [original] : [])],
@@ -155,21 +160,12 @@ async function loadRuling(
   ];
   if (!hasRestrictions(files, isUsers)) return undefined;
   const { Ruling } = await import('./settings/ruling.ts');
-  const declared = collectDeclarations({
-    ...sources,
-    preferred: undefined,
-    layers: sources.layers.filter(({ file }) => isUsers(file)),
-    childFiles: new Map([...sources.childFiles].filter(([, { file }]) => isUsers(file))),
-    foreignChildFiles: [],
-    serversFiles: serversFiles.filter(({ file }) => isUsers(file)),
-  });
-  const usersServers = new Map(
-    [...declared].flatMap(([name, [first]]) => (first ? [[name, first] as const] : [])),
-  );
-  const { layers, homeFolder } = sources;
+  const usersServers = declaredIn(users, places.project);
+  const { layers, homeFolder, project } = sources;
   const { home, userFile } = places;
   const parts = {
     layers,
+    project,
     homeFolder,
     home,
     usersFile: userFile ?? join(home, 'switchboard.config.json'),
@@ -178,6 +174,20 @@ async function loadRuling(
     usersServers,
   };
   return (declarations) => new Ruling(parts, declarations);
+}
+
+const NO_SERVERS: UsersServers = new Map();
+
+function declaredIn(users: UsersFiles, project: string): UsersServers {
+  const declared = collectDeclarations({
+    ...users,
+    project,
+    preferred: undefined,
+    foreignChildFiles: [],
+  });
+  return new Map(
+    [...declared].flatMap(([name, [first]]) => (first ? [[name, first] as const] : [])),
+  );
 }
 
 function namedServers(

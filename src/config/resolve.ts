@@ -1,5 +1,5 @@
 // Resolves servers: which declaration is used, and which value each setting gets.
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { SwitchboardError } from '../base/errors.ts';
 import { didYouMean } from '../base/text.ts';
 import type { AssistantConfig, ChildConfig, Command, PermissionRules } from './config.ts';
@@ -7,10 +7,9 @@ import { DEFAULTS } from './defaults.ts';
 import { readFolderRole } from './files/assistant-folder.ts';
 import type { FoundChild } from './files/child-files.ts';
 import { type Gate, needsApproval } from './files/gate.ts';
-import { expandHome } from './files/globs.ts';
 import { fullLayers, type Layer, NONE, suiteOf } from './files/layers.ts';
 import { type ServersLayer, withPlainVariables } from './files/servers-file.ts';
-import { type Basis, harmlessName, type Verdict, WAITING_TEXT } from './judge.ts';
+import { type Basis, harmlessName, isWaiting, type Verdict, WAITING_TEXT } from './judge.ts';
 import { unknownServerKeys } from './schema/check.ts';
 import type { SuiteKeys } from './schema/schema.ts';
 import { formatPath } from './schema/wording.ts';
@@ -22,6 +21,7 @@ import {
   invalidServer,
   resolveCommand,
 } from './server/command.ts';
+import { resolveCwd, runsInProject } from './server/cwd.ts';
 import { declareServer } from './server/declare.ts';
 import { type DerivedDescriptions, derivedFor } from './server/derived-descriptions.ts';
 import { type DescriptionsLayer, descriptionOf } from './server/descriptions.ts';
@@ -31,6 +31,14 @@ import { invalidPaths, resolveRedaction } from './server/redaction.ts';
 import { resolveRemote } from './server/remote.ts';
 import { isPackageRunner } from './server/runners.ts';
 import { applySandboxes, mentionsSandbox } from './server/sandbox.ts';
+import {
+  describeReplacing,
+  describeTaking,
+  explainTouch,
+  isSameDeclared,
+  suiteNames,
+  type UsersServers,
+} from './server/users-servers.ts';
 import type { GeneralSettings } from './settings/general.ts';
 import { exposeIn, findReadOnly } from './settings/restrictions.ts';
 import type { Ruling } from './settings/ruling.ts';
@@ -42,6 +50,7 @@ export interface ConfigSources {
   /** `$SWITCHBOARD_HOME`. */
   readonly home: string;
   readonly homeFolder: string;
+  readonly env: NodeJS.ProcessEnv;
   /** The main files, highest precedence first. */
   readonly layers: readonly Layer[];
   readonly general: GeneralSettings;
@@ -57,6 +66,8 @@ export interface ConfigSources {
   /** Descriptions derived by `doctor`. */
   readonly derived: DerivedDescriptions;
   readonly gate: Gate;
+  /** Empty if nothing in the project is judged. */
+  readonly usersServers: UsersServers;
   /** Undefined if no file has permissions or restricts a server. */
   readonly createRuling?: ((declarations: ReadonlyMap<string, Declaration>) => Ruling) | undefined;
 }
@@ -71,8 +82,9 @@ export async function resolveChildren(sources: ConfigSources): Promise<{
   const projects = { ...sources, layers: fullLayers(sources.layers) };
   const inert: Declared[] = [];
   const used = new Map<string, Declaration>();
+  const toolNames = usersToolNames(sources);
   for (const [name, candidates] of declarations) {
-    const chosen = chooseDeclaration(name, candidates, sources);
+    const chosen = chooseDeclaration(name, candidates, { ...sources, toolNames });
     inert.push(...chosen.inert);
     if (chosen.used) used.set(name, chosen.used);
   }
@@ -84,6 +96,11 @@ export async function resolveChildren(sources: ConfigSources): Promise<{
     const plain = resolveChild(name, declaration, view, ruling);
     const child = withServerBehind(plain, declaration, view, ruling);
     children.set(name, await withRoleInFolder(child, sources, warn));
+  }
+  for (const [name, child] of children) {
+    if (!runsInProject(child, sources)) continue;
+    const { keepOut } = await import('./server/runner-folder.ts');
+    children.set(name, await keepOut(child, sources));
   }
   if (mentionsSandbox(used, projects)) warnings.push(...applySandboxes(children, used, sources));
   // A server that is used keeps its name.
@@ -101,6 +118,9 @@ export async function resolveChildren(sources: ConfigSources): Promise<{
       ...unknownKeys(sources, inert),
       ...unknownSuites(sources, declarations),
       ...(ruling?.warnings ?? []),
+      ...inert.flatMap(({ declaration, verdict, touches }) =>
+        isWaiting(verdict) && touches.length > 0 ? explainTouch(declaration.origin, touches) : [],
+      ),
       ...warnings,
     ],
   };
@@ -110,32 +130,95 @@ interface Declared {
   readonly name: string;
   readonly declaration: Declaration;
   readonly verdict: Verdict;
+  /** What it would do to the user's servers. */
+  readonly touches: readonly string[];
 }
 
-/** The first declaration that may be used. A project's takes precedence only if it's the user's or approved. */
+/**
+ * The first declaration that may be used. A project's takes precedence only if it's the user's or approved, and
+ * leaves the user's own servers alone unless that is approved.
+ */
 function chooseDeclaration(
   name: string,
   candidates: readonly Declaration[],
-  sources: ConfigSources,
+  sources: JudgedSources,
 ): { readonly used: Declaration | undefined; readonly inert: readonly Declared[] } {
   const inert: Declared[] = [];
+  const isOthers = ({ trust, script }: Declaration) => trust !== undefined || script !== undefined;
   for (const [index, declaration] of candidates.entries()) {
-    const { trust, origin: file } = declaration;
-    if (trust === undefined) return { used: declaration, inert };
-    const users = candidates.slice(index + 1).find((other) => other.trust === undefined);
+    const { trust, script, origin: file } = declaration;
+    if (!isOthers(declaration)) return { used: declaration, inert };
+    const users =
+      sources.usersServers.get(name) ?? candidates.slice(index + 1).find((one) => !isOthers(one));
+    const touches = touchesOf(name, declaration, users, sources);
+    const origin = trust ?? (touches.length > 0 ? script : undefined);
+    if (origin === undefined) return { used: declaration, inert };
+    // The same server as the user's: nothing to ask about.
+    if (users && touches.length === 0 && origin === 'foreign') continue;
     const verdict = sources.gate.decide({
       kind: 'server',
       name,
       file,
-      origin: trust,
+      origin,
       content: () => asDeclared(name, declaration, sources),
       basis: basisOf(declaration),
-      replaces: users?.origin,
+      ...(touches.length > 0 && { touches }),
     });
     if (verdict === 'approved') return { used: declaration, inert };
-    inert.push({ name, declaration, verdict });
+    inert.push({ name, declaration, verdict, touches });
   }
-  return { used: undefined, inert };
+  return { used: sources.usersServers.get(name), inert };
+}
+
+interface JudgedSources extends ConfigSources {
+  /** The names of the user's servers, by the names of their tools. */
+  readonly toolNames: ReadonlyMap<string, string>;
+}
+
+function usersToolNames({ usersServers, layers }: ConfigSources): Map<string, string> {
+  const own = layers.filter(({ origin, script }) => (origin ?? script) === undefined);
+  return new Map(
+    [...usersServers].flatMap(([name, declaration]) =>
+      suiteNames(name, suiteNameIn(name, declaration, own)).map((tool) => [tool, name] as const),
+    ),
+  );
+}
+
+/** What a project's declaration would do to the user's servers. */
+function touchesOf(
+  name: string,
+  declaration: Declaration,
+  users: Declaration | undefined,
+  sources: JudgedSources,
+): string[] {
+  const { usersServers, layers, toolNames } = sources;
+  const replaced =
+    users && !isSameDeclared(asDeclared(name, declaration, sources), asUsers(name, users, sources))
+      ? [describeReplacing(name, users)]
+      : [];
+  if (toolNames.size === 0) return replaced;
+  const projects = fullLayers(layers.filter((layer) => layer.origin ?? layer.script));
+  const wanted = suiteNames(name, suiteNameIn(name, declaration, projects));
+  const taken = new Set(wanted.flatMap((tool) => toolNames.get(tool) ?? []));
+  taken.delete(name);
+  return [
+    ...replaced,
+    ...[...taken].flatMap((other) => {
+      const theirs = usersServers.get(other);
+      return theirs ? describeTaking(other, theirs) : [];
+    }),
+  ];
+}
+
+function suiteNameIn(name: string, { entry }: Declaration, layers: readonly Layer[]) {
+  const named = layers.map(({ config }) => suiteOf(config, name).suiteName);
+  return named.find((one) => one !== undefined) ?? entry.suiteName;
+}
+
+/** The user's server, without anything a project says. */
+function asUsers(name: string, declaration: Declaration, sources: ConfigSources): ChildConfig {
+  const layers = sources.layers.filter(({ origin, script }) => (origin ?? script) === undefined);
+  return resolveChild(name, declaration, { ...sources, layers }, undefined);
 }
 
 /** Undefined if its command depends on which files exist. */
@@ -152,7 +235,9 @@ function asDeclared(
   const { general, layers } = sources;
   const view = {
     ...sources,
-    layers: fullLayers(layers.filter(({ origin }) => origin !== undefined)),
+    layers: fullLayers(
+      layers.filter((layer) => layer.origin ?? (declaration.script && layer.script)),
+    ),
     general: { ...general, environment: DEFAULTS.environment, wrapResults: DEFAULTS.wrap },
     descriptions: [],
     derived: NOTHING_DERIVED,
@@ -197,6 +282,11 @@ function inertChild(
   };
 }
 
+type DeclaringSources = Pick<
+  ConfigSources,
+  'layers' | 'childFiles' | 'foreignChildFiles' | 'preferred' | 'serversFiles' | 'project'
+>;
+
 /**
  * All declarations by name, highest precedence first. A server comes entirely from one of them; they aren't
  * merged.
@@ -208,7 +298,7 @@ export function collectDeclarations({
   preferred,
   serversFiles,
   project,
-}: Omit<ConfigSources, 'createRuling'>): Map<string, Declaration[]> {
+}: DeclaringSources): Map<string, Declaration[]> {
   // Settings in the main file change servers wherever they are declared.
   const settings = layers.flatMap(({ basis = [] }) => basis);
   const withSettings = (basis: Basis | undefined) => basis && [...basis, ...settings];
@@ -219,7 +309,7 @@ export function collectDeclarations({
     else declarations.set(name, [declaration]);
   };
   if (preferred) add(preferred.entry.name, declarationIn(preferred));
-  for (const { file, config, invalidServers, origin: trust, basis } of layers) {
+  for (const { file, config, invalidServers, origin: trust, script, basis } of layers) {
     for (const [name, entry] of Object.entries(config.mcpServers ?? {})) {
       const invalid = invalidServers.get(name);
       add(name, {
@@ -229,6 +319,7 @@ export function collectDeclarations({
         folder: project,
         invalid,
         trust,
+        script,
         basis,
       });
     }
@@ -268,8 +359,8 @@ function resolveChild(
   { project, home, layers, general, homeFolder, descriptions, derived }: ConfigSources,
   ruling: Ruling | undefined,
 ): ChildConfig {
-  const { origin, entry, folder } = declaration;
-  const cwd = entry.cwd === undefined ? folder : resolve(folder, expandHome(entry.cwd, homeFolder));
+  const { origin, entry } = declaration;
+  const cwd = resolveCwd(declaration, { project, home, homeFolder });
   const redaction = resolveRedaction(name, declaration, layers);
   const invalid = explainInvalid(name, declaration, layers, invalidPaths(redaction.redact));
   // Without a command no tools are listed, so an invalid `expose` reveals nothing.
@@ -326,7 +417,7 @@ function resolveChild(
     },
     messageBytes: general.messageBytes,
     messageShape: general.messageShape,
-    environment: keys.environment ?? general.environment,
+    environment: ruled?.environment ?? keys.environment ?? general.environment,
     stderr: keys.stderr ?? DEFAULTS.stderr,
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,

@@ -120,8 +120,9 @@ describe('the user’s file', () => {
     },
   };
 
-  test('is in ~/.switchboard: its servers come after the project’s, which take precedence', async () => {
+  test('is in ~/.switchboard: its servers come after the project’s, which take precedence if approved', async () => {
     const project = createProject({ ...files, 'home/.switchboard/switchboard.config.json': user });
+    await runSwitchboard(project, ['trust', 'approve', 'both']);
     const host = await RawHost.connect(project);
     const tools = toolsOf(await host.request('tools/list'));
     expect(tools.map(({ name, description }) => [name, description])).toEqual([

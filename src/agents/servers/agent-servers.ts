@@ -97,7 +97,7 @@ export class AgentServers implements AsyncDisposable {
     const secrets = new Set<string>();
     const { mcpEnumTimeoutMs: limitMs } = settings;
     const toolsOf: ToolsOf = (offered, { isFresh }) => {
-      const server = bindSandbox(offered, config());
+      const server = bindSandbox(offered, config(), { env, homeFolder });
       // Its error may quote them if it fails to start.
       for (const secret of serverSecrets(server, attach)) secrets.add(secret);
       const options = { ...attach, limitMs, cancellation, isFresh, isQuiet };
@@ -120,7 +120,7 @@ export class AgentServers implements AsyncDisposable {
     const origins = new Map<string, string>();
     const lacks = [...choice.lacks];
     for (const chosen of choice.servers) {
-      const server = bindSandbox(chosen.server, config());
+      const server = bindSandbox(chosen.server, config(), { env, homeFolder });
       try {
         const variables = await this.#variablesFor(server);
         const tools = await usableTools(chosen);

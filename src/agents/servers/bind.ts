@@ -2,7 +2,7 @@
 // program's file, gets no more of it than hosts do.
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { combineExpose, foldName } from '../../config/server/expose.ts';
-import { type LaunchPlace, launchKey } from '../../config/server/same-server.ts';
+import { type LaunchPlace, launchKey, launchKeyOf } from '../../config/server/same-server.ts';
 import { hookFor } from '../../trust/hooks/match.ts';
 import type { Candidate, Candidates } from './candidate.ts';
 
@@ -25,7 +25,7 @@ export function createBindRules(
   const isRestricted = (child: ChildConfig) =>
     isOff(child) || child.rules || child.expose.allow || child.expose.deny;
   if (!permissions && !hooks && !all.some(isRestricted)) return unbound;
-  const keys = new Map(all.map((child) => [child, keyOfChild(child, place)]));
+  const keys = new Map(all.map((child) => [child, launchKeyOf(child, place)]));
   return (server) => {
     const { key: name, origin } = server;
     const key = launchKey({ ...server, cwd: server.cwd ?? project }, place);
@@ -62,10 +62,4 @@ export function bindAll(candidates: Candidates, bind: BindRules): Candidates {
     return [];
   });
   return { ...candidates, servers, leftOut };
-}
-
-function keyOfChild(child: ChildConfig, place: LaunchPlace): string | undefined {
-  const { command, remote, cwd } = child;
-  const launched = { cmd: command?.cmd, args: command?.args ?? [], url: remote?.url, cwd };
-  return launchKey(launched, place);
 }

@@ -2,21 +2,23 @@
 // configuration also applies to servers with the same name or command that come from an agent or another program.
 import { withVariables } from '../../base/process.ts';
 import type { Config } from '../../config/config.ts';
-import { commandKey, tighten } from '../../config/server/sandbox.ts';
+import { type LaunchPlace, launchKey, launchKeyOf } from '../../config/server/same-server.ts';
+import { tighten } from '../../config/server/sandbox.ts';
 import type { ConfineOptions } from '../../trust/sandbox/confine.ts';
 import type { AgentServer } from '../agent.ts';
 import type { AttachedServer } from '../engine.ts';
 
 export function bindSandbox<T extends AgentServer>(
   server: T,
-  { children }: Pick<Config, 'children'>,
+  { children, project }: Pick<Config, 'children' | 'project'>,
+  place: LaunchPlace,
 ): T {
-  const { key, cmd, args } = server;
-  if (cmd === undefined) return server;
-  const wanted = commandKey({ cmd, args });
-  const bound = [...children.values()].find(
-    ({ name, command, sandbox }) =>
-      sandbox && (name === key || (command && commandKey(command) === wanted)),
+  if (server.cmd === undefined) return server;
+  const confined = [...children.values()].filter(({ sandbox }) => sandbox);
+  if (confined.length === 0) return server;
+  const wanted = launchKey({ ...server, cwd: server.cwd ?? project }, place);
+  const bound = confined.find(
+    (child) => child.name === server.key || launchKeyOf(child, place) === wanted,
   );
   return bound ? { ...server, sandbox: tighten(bound.sandbox, server.sandbox) } : server;
 }

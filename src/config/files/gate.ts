@@ -89,6 +89,13 @@ export class Gate {
     return (stats && this.#opened?.originOf(program, stats, true)) ?? 'foreign';
   }
 
+  /** Whether the project itself may have come with a repository. */
+  async isForeignProject(): Promise<boolean> {
+    const { project, homeFolder } = this.#folders;
+    if (!this.#open || project === homeFolder) return false;
+    return (await this.#judged()).isForeignFolder(project);
+  }
+
   /** `read` has to come first. */
   decide(subject: Subject): Verdict {
     return this.#afterReading().decide(subject);

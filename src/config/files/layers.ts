@@ -8,6 +8,8 @@ export interface Layer extends CheckedConfig {
   readonly file: string;
   /** Undefined for the user's files, and for JavaScript that may run. */
   readonly origin?: Subject['origin'] | undefined;
+  /** Where JavaScript that may run comes from. */
+  readonly script?: Subject['origin'] | undefined;
   /** The file's text, for approvals of its servers. */
   readonly basis?: Basis | undefined;
   /** The whole content of a file whose settings aren't approved. It counts only for the project's own servers. */

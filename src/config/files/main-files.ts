@@ -5,6 +5,7 @@ import { basename, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { ownershipProblem } from '../../base/ownership.ts';
 import {
+  isWaiting,
   type OpenJudge,
   type Subject,
   TRUST_MODES,
@@ -12,7 +13,15 @@ import {
   type TrustSettings,
 } from '../judge.ts';
 import { type CheckedConfig, checkConfigFile } from '../schema/check.ts';
-import type { ConfigFile } from '../schema/schema.ts';
+import type { ConfigFile, SuiteKeys } from '../schema/schema.ts';
+import {
+  declaringFiles,
+  explainTouch,
+  onlyTouches,
+  readUsersFiles,
+  suiteTouches,
+  withoutTouches,
+} from '../server/users-servers.ts';
 import { choice } from '../settings/values.ts';
 import {
   isScript,
@@ -51,7 +60,8 @@ export async function readLayers(options: ReadLayersOptions): Promise<MainFiles>
   const user = userFile === undefined ? [] : [await readOwn(userFile)];
   const gate = new Gate(options.openJudge, trustSettings(chosen, user[0], places), places);
   const isSeparate = projectFile !== undefined && projectFile !== userFile;
-  const project = isSeparate ? await readProjects(projectFile, gate, warn) : undefined;
+  const users = async () => declaringFiles(await readUsersFiles({ layers: user }, places, gate));
+  const project = isSeparate ? await readProjects(projectFile, { gate, users, warn }) : undefined;
   return { places, layers: project ? [project, ...user] : user, gate, warnings };
 }
 
@@ -101,17 +111,21 @@ function checkHome({ home }: Places): void {
   });
 }
 
-async function readProjects(
-  file: string,
-  gate: Gate,
-  warn: (sentence: string) => void,
-): Promise<Layer | undefined> {
+interface ProjectOptions {
+  readonly gate: Gate;
+  /** The files that declare the user's servers, by name. Most projects don't need them. */
+  readonly users: () => Promise<ReadonlyMap<string, string>>;
+  readonly warn: (sentence: string) => void;
+}
+
+async function readProjects(file: string, options: ProjectOptions): Promise<Layer | undefined> {
+  const { gate, warn } = options;
   const read = await gate.read(file, { maxBytes: MAX_CONFIG_BYTES });
   if (isUnusable(read)) {
     warn(ignoredFile(file, read));
     return undefined;
   }
-  if (isScript(file)) return readScript(file, read, gate);
+  if (isScript(file)) return readScript(file, read, options);
   const origin = 'text' in read ? read.origin : undefined;
   try {
     const checked = await checkConfigFile(await parseSource(file, read));
@@ -120,9 +134,9 @@ async function readProjects(
       warn(`${file}: "trust" only counts in your own configuration (ignored).`);
     }
     const basis = 'text' in read ? [read.text] : undefined;
-    return limited(
+    return await limited(
       { file, origin, basis, ...withApprovedHooks(checked, file, origin, gate) },
-      gate,
+      options,
     );
   } catch (error) {
     if (origin !== 'foreign' || !(error instanceof SwitchboardError)) throw error;
@@ -131,15 +145,27 @@ async function readProjects(
   }
 }
 
-/** Once it runs, it could do anything, so what it exports needs no further approval, except for hooks. */
-async function readScript(file: string, read: GatedText, gate: Gate): Promise<Layer | undefined> {
+/**
+ * Once it runs, it could do anything, so what it exports needs no further approval, except for hooks and changes to the
+ * user's own servers.
+ */
+async function readScript(
+  file: string,
+  read: GatedText,
+  options: ProjectOptions,
+): Promise<Layer | undefined> {
+  const { gate } = options;
   if ('problem' in read || read.origin === undefined) return readOwn(file);
   const { text, origin } = read;
   const subject = { kind: 'script', name: basename(file), file, origin } as const;
   if (gate.decide({ ...subject, content: () => ({ text }) }) !== 'approved') return undefined;
   const source =
     origin === 'yours' ? await readConfigFile(file) : await runApprovedScript(file, text);
-  return { file, ...withApprovedHooks(await checkConfigFile(source), file, origin, gate) };
+  const checked = withApprovedHooks(await checkConfigFile(source), file, origin, gate);
+  const suites = Object.entries(checked.config.suites ?? {});
+  const judged = await judgeSuites({ file, origin, ...checked }, suites, options);
+  const limits = judged && { config: judged.used, full: checked };
+  return { file, script: origin, ...checked, ...limits };
 }
 
 /**
@@ -165,20 +191,69 @@ type ProjectLayer = Layer & { readonly origin: NonNullable<Layer['origin']> };
  * Without its settings, unless they are approved. Servers are judged one by one, together with their own `suites`,
  * which therefore count only for them.
  */
-function limited(layer: ProjectLayer, gate: Gate): Layer {
-  const { file, origin, config, invalidServers, invalidSuites } = layer;
-  const settings = settingsIn(config);
+async function limited(layer: ProjectLayer, options: ProjectOptions): Promise<Layer> {
+  const { file, origin, invalidServers, invalidSuites } = layer;
+  const full: CheckedConfig = { config: layer.config, invalidServers, invalidSuites };
+  const judged = await judgeSuites(layer, suitesOfOthers(layer.config), options);
+  const settings = settingsIn(judged?.asked ?? layer.config);
   const subject = { kind: 'settings', name: basename(file), file, origin } as const;
   const isApproved =
-    settings === undefined || gate.decide({ ...subject, content: () => settings }) === 'approved';
+    settings === undefined ||
+    options.gate.decide({ ...subject, content: () => settings }) === 'approved';
+  const config = judged?.used ?? layer.config;
   if (isApproved && config.suites === undefined) return layer;
-  const full: CheckedConfig = { config, invalidServers, invalidSuites };
   if (!isApproved) {
-    return { ...layer, config: harmlessKeys(config), invalidSuites: new Map(), full };
+    const users = judged && { suites: judged.approved };
+    return {
+      ...layer,
+      config: { ...harmlessKeys(config), ...users },
+      invalidSuites: new Map(),
+      full,
+    };
   }
   const invalid = new Map([...invalidSuites].filter(([name]) => !isOwn(config, name)));
   const suites = Object.fromEntries(suitesOfOthers(config));
   return { ...layer, config: { ...config, suites }, invalidSuites: invalid, full };
+}
+
+interface JudgedSuites {
+  /** The configuration without what waits for an approval of its own. */
+  readonly used: ConfigFile;
+  /** The configuration without anything that needs an approval of its own. */
+  readonly asked: ConfigFile;
+  /** What was approved. */
+  readonly approved: NonNullable<ConfigFile['suites']>;
+}
+
+/**
+ * Judges what `suites` says about the user's own servers: a file can't describe or rename them, or give them an
+ * assistant, without an approval that says so. Undefined if it says nothing of the kind.
+ */
+async function judgeSuites(
+  { file, origin, config }: ProjectLayer,
+  suites: readonly (readonly [string, SuiteKeys])[],
+  { gate, users, warn }: ProjectOptions,
+): Promise<JudgedSuites | undefined> {
+  if (!suites.some(([name, keys]) => suiteTouches(name, keys, file).length > 0)) return undefined;
+  const files = await users();
+  const used = { ...config.suites };
+  const asked = { ...config.suites };
+  const approved: NonNullable<ConfigFile['suites']> = {};
+  for (const [name, keys] of suites) {
+    const usersFile = files.get(name);
+    const touches = usersFile === undefined ? [] : suiteTouches(name, keys, usersFile);
+    if (touches.length === 0) continue;
+    asked[name] = withoutTouches(keys);
+    const content = () => ({ suites: { [name]: onlyTouches(keys) } });
+    const verdict = gate.decide({ kind: 'settings', name, file, origin, content, touches });
+    if (verdict === 'approved') {
+      approved[name] = onlyTouches(keys);
+      continue;
+    }
+    used[name] = withoutTouches(keys);
+    if (isWaiting(verdict)) warn(explainTouch(file, touches));
+  }
+  return { used: { ...config, suites: used }, asked: { ...config, suites: asked }, approved };
 }
 
 function isOwn({ mcpServers = {} }: ConfigFile, name: string): boolean {

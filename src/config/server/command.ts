@@ -11,6 +11,8 @@ export type Declaration = {
   readonly origin: string;
   /** Where its file comes from; undefined for the user's files. */
   readonly trust?: Subject['origin'] | undefined;
+  /** Where the JavaScript that declares it comes from. */
+  readonly script?: Subject['origin'] | undefined;
   /** The texts it follows from, apart from the project's main file. */
   readonly basis?: Basis | undefined;
   /** The folder its `cwd` is relative to. */

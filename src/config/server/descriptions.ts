@@ -9,8 +9,10 @@ import { MAX_CONFIG_BYTES, parseJsonc, withoutByteOrderMark } from '../files/fil
 import type { Gate } from '../files/gate.ts';
 import type { Folders } from '../files/places.ts';
 import { createLocator, type KeyPath, lineAndColumn } from '../files/position.ts';
+import { isWaiting, type Subject } from '../judge.ts';
 import { formatPath } from '../schema/wording.ts';
 import { plainName } from './plain-name.ts';
+import { describeTelling, explainTouch } from './users-servers.ts';
 
 export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
 
@@ -25,6 +27,8 @@ export interface DescriptionsLayer {
   readonly texts: ReadonlyMap<string, Description>;
   /** By normalized name (plain-name.ts); the first one wins. */
   readonly byPlainName: ReadonlyMap<string, Description>;
+  /** The user's servers it would describe without an approval. */
+  readonly notFor?: ReadonlySet<string> | undefined;
 }
 
 interface ReadDescriptions {
@@ -42,6 +46,8 @@ export function descriptionPlaces({ project, home }: Pick<Folders, 'project' | '
 export async function readDescriptions(
   folders: Pick<Folders, 'project' | 'home'>,
   gate?: Gate,
+  /** The files that declare the user's servers, by name. */
+  users: ReadonlyMap<string, string> = NOBODY,
 ): Promise<ReadDescriptions> {
   const layers: DescriptionsLayer[] = [];
   const warnings: string[] = [];
@@ -52,13 +58,55 @@ export async function readDescriptions(
     const text = textOf(read, file, warnings);
     if (text === undefined || !('text' in read)) continue;
     const { origin } = read;
-    const subject = { kind: 'descriptions', name: DESCRIPTIONS_FILE, file } as const;
-    const isUsed =
-      !origin || gate?.decide({ ...subject, origin, content: () => ({ text }) }) === 'approved';
-    const texts = isUsed ? await parseDescriptions(file, text, warnings) : undefined;
-    if (texts) layers.push({ file, texts, byPlainName: byPlainName(texts) });
+    if (!gate || !origin) {
+      const texts = await parseDescriptions(file, text, warnings);
+      if (texts) layers.push({ file, texts, byPlainName: byPlainName(texts) });
+      continue;
+    }
+    const source = { file, text, origin, warnings };
+    const judged = await judgeDescriptions(source, gate, users);
+    if (judged) layers.push(judged);
   }
   return { layers, warnings };
+}
+
+const NOBODY: ReadonlyMap<string, string> = new Map();
+
+interface ProjectsText {
+  readonly file: string;
+  readonly text: string;
+  readonly origin: Subject['origin'];
+  readonly warnings: string[];
+}
+
+/** A project's file, as far as it may be used. It can't describe the user's servers without an approval that says so. */
+async function judgeDescriptions(
+  { file, text, origin, warnings }: ProjectsText,
+  gate: Gate,
+  users: ReadonlyMap<string, string>,
+): Promise<DescriptionsLayer | undefined> {
+  const mistakes: string[] = [];
+  const texts = await parseDescriptions(file, text, mistakes);
+  const layer = texts && { file, texts, byPlainName: byPlainName(texts) };
+  const described = [...users].filter(
+    ([name]) => layer && Object.keys(descriptionOf([layer], name)).length > 0,
+  );
+  const touches = described.map(([name, theirs]) => describeTelling(name, theirs));
+  const verdict = gate.decide({
+    kind: 'descriptions',
+    name: DESCRIPTIONS_FILE,
+    file,
+    origin,
+    content: () => ({ text }),
+    ...(touches.length > 0 && { touches }),
+  });
+  if (isWaiting(verdict) && touches.length > 0) warnings.push(explainTouch(file, touches));
+  const isApproved = verdict === 'approved';
+  const isPartlyUsed = origin === 'yours' && touches.length > 0 && verdict !== 'denied';
+  if (!isApproved && !isPartlyUsed) return undefined;
+  warnings.push(...mistakes);
+  if (!layer || isApproved) return layer;
+  return { ...layer, notFor: new Set(described.map(([name]) => name)) };
 }
 
 /**
@@ -68,8 +116,8 @@ export async function readDescriptions(
 export function descriptionOf(layers: readonly DescriptionsLayer[], name: string): Description {
   // Runs for every server on every start, and almost nobody has such a file.
   if (layers.length === 0) return NOTHING;
-  const found = layers.map(
-    ({ texts, byPlainName }) => texts.get(name) ?? byPlainName.get(plainName(name)),
+  const found = layers.map(({ texts, byPlainName, notFor }) =>
+    notFor?.has(name) ? undefined : (texts.get(name) ?? byPlainName.get(plainName(name))),
   );
   const switchboard = found.find((one) => one?.switchboard !== undefined)?.switchboard;
   const claude = found.find((one) => one?.claude !== undefined)?.claude;

@@ -4,9 +4,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { realPathOf } from '../../base/paths.ts';
+import type { ChildConfig } from '../config.ts';
 import { expandHome } from '../files/globs.ts';
 import { expandVariables } from './expand.ts';
-import { programName, runnerOf, withoutShell } from './runners.ts';
+import { programName, runnerOf, runnerOperands, runnerPackage, withoutShell } from './runners.ts';
 
 export interface Launched {
   readonly cmd: string | undefined;
@@ -21,6 +22,13 @@ export interface LaunchPlace {
   readonly homeFolder: string;
 }
 
+/** The key of a resolved server. For an assistant, the server behind it counts: its own command is our program. */
+export function launchKeyOf(child: ChildConfig, place: LaunchPlace): string | undefined {
+  const { command, remote, cwd } = child.behind ?? child;
+  const launched = { cmd: command?.cmd, args: command?.args ?? [], url: remote?.url, cwd };
+  return launchKey(launched, place);
+}
+
 /** Equal for the same server; undefined if it can't be started. */
 export function launchKey(launched: Launched, place: LaunchPlace): string | undefined {
   const { url, cmd } = launched;
@@ -32,9 +40,18 @@ export function launchKey(launched: Launched, place: LaunchPlace): string | unde
 /** Without what only identifies the caller: credentials, query and fragment. */
 function addressKey(url: string): string {
   if (!URL.canParse(url)) return url;
-  const { host, pathname, protocol } = new URL(url);
+  const { hostname, port, pathname, protocol } = new URL(url);
   const secure = protocol.replace(/^ws/, 'http');
-  return `${secure}//${host}${pathname.replace(/\/+$/, '')}`;
+  const path = decoded(pathname).replaceAll(/\/+/g, '/').replace(/\/$/, '');
+  return `${secure}//${hostname.replace(/\.$/, '')}:${port}${path}`;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // not valid: compared as written
+  }
 }
 
 function commandKey([cmd = '', ...args]: readonly string[], cwd: string): string[] {
@@ -47,13 +64,11 @@ function commandKey([cmd = '', ...args]: readonly string[], cwd: string): string
   }
   const runner = runnerOf({ cmd, args, env: {} });
   if (runner === undefined) return [program, ...args.map((arg) => pathOr(arg, cwd))];
-  const rest = runnerOperands(args);
-  const [name = '', ...others] = rest;
-  return [
-    FAMILIES[runner] ?? 'npm',
-    withoutVersion(name),
-    ...others.map((arg) => pathOr(arg, cwd)),
-  ];
+  const [name = '', ...others] = runnerOperands(args);
+  const family = FAMILIES[runner] ?? 'npm';
+  // For containers, the same option means something else.
+  const named = family === 'image' ? undefined : runnerPackage(args);
+  return [family, withoutVersion(named ?? name), ...others.map((arg) => pathOr(arg, cwd))];
 }
 
 /** Runners that fetch from the same place run the same package. */
@@ -64,22 +79,6 @@ const FAMILIES: Readonly<Record<string, string>> = {
   docker: 'image',
   podman: 'image',
 };
-
-const RUNNER_WORDS = new Set(['exec', 'dlx', 'x', 'tool', 'run']);
-/** Options of runners that take a value; a package among them counts as the operand. */
-const PACKAGE_OPTION = /^(?:-p|--package|--from)(?:=(.*))?$/;
-const VALUE_OPTION =
-  /^(?:-e|--env|-v|--volume|--name|--network|--mount|-w|--workdir|-u|--user|--with|--python)$/;
-
-/** The package and the arguments for it, without the runner's own. */
-function runnerOperands(args: readonly string[]): string[] {
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? '';
-    if (PACKAGE_OPTION.test(arg) || VALUE_OPTION.test(arg)) at += arg.includes('=') ? 0 : 1;
-    else if (!arg.startsWith('-') && !RUNNER_WORDS.has(arg)) return args.slice(at);
-  }
-  return [];
-}
 
 /** `@scope/name@1.2` → `@scope/name`, `image:tag` → `image`. */
 function withoutVersion(name: string): string {

@@ -1,11 +1,12 @@
 // Resolves which servers run in a sandbox. The user's own files come first: other files can make a sandbox stricter, but
 // can't turn it off or open it.
-import type { ChildConfig, Command, Sandbox } from '../config.ts';
+import type { ChildConfig, Sandbox } from '../config.ts';
 import { fullLayers, type Layer, suiteOf } from '../files/layers.ts';
 import { isUsersFile } from '../files/places.ts';
 import type { ServersLayer } from '../files/servers-file.ts';
 import type { SuiteKeys } from '../schema/schema.ts';
 import type { Declaration } from './command.ts';
+import { launchKeyOf } from './same-server.ts';
 
 type SandboxKeys = Pick<SuiteKeys, 'sandbox' | 'sandboxEnabled'>;
 type Declarations = ReadonlyMap<string, Declaration>;
@@ -16,6 +17,8 @@ export interface SandboxSources {
   readonly home: string;
   /** The user's home. */
   readonly homeFolder: string;
+  /** The project's environment. */
+  readonly env: NodeJS.ProcessEnv;
   /** Both highest precedence first. */
   readonly layers: readonly Layer[];
   readonly serversFiles: readonly ServersLayer[];
@@ -60,24 +63,23 @@ export function applySandboxes(
   return warnings;
 }
 
-/** A sandbox from the user's files also applies to a project's server that runs the same command. */
+/** A sandbox from the user's files also applies to a project's server that is the same. */
 function bindToCommands(children: Map<string, ChildConfig>, sources: SandboxSources): void {
   const users = new Map<string, Sandbox>();
-  for (const { origin, command, sandbox } of children.values()) {
-    const isBound = command && sandbox && isUsersFile(origin, sources);
-    if (isBound) users.set(commandKey(command), sandbox);
+  for (const child of children.values()) {
+    const { sandbox } = child;
+    if (!sandbox || !isUsersFile(child.origin, sources)) continue;
+    const key = launchKeyOf(child, sources);
+    if (key !== undefined) users.set(key, sandbox);
   }
+  if (users.size === 0) return;
   for (const [name, child] of children) {
-    const { origin, command } = child;
-    const bound = command && users.get(commandKey(command));
-    if (!bound || isUsersFile(origin, sources)) continue;
-    children.set(name, { ...child, sandbox: tighten(bound, child.sandbox) });
+    if (isUsersFile(child.origin, sources)) continue;
+    const bound = users.get(launchKeyOf(child, sources) ?? '');
+    if (!bound) continue;
+    const sandbox = tighten(bound, child.sandbox);
+    children.set(name, { ...child, sandbox, behind: child.behind && { ...child.behind, sandbox } });
   }
-}
-
-/** What identifies a server that has another name elsewhere. */
-export function commandKey({ cmd, args }: Pick<Command, 'cmd' | 'args'>): string {
-  return JSON.stringify([cmd, ...args]);
 }
 
 interface WrittenKeys {

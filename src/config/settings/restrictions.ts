@@ -39,6 +39,8 @@ export function findReadOnly(
 export interface RestrictingFile {
   readonly file: string;
   readonly permissions?: unknown;
+  /** The one for all servers. */
+  readonly environment?: SuiteKeys['environment'];
   /** The servers' entries, and their keys under `suites`. */
   readonly keys: readonly (SuiteKeys & { readonly disabled?: boolean | undefined })[];
 }
@@ -48,15 +50,17 @@ export function hasRestrictions(
   files: readonly RestrictingFile[],
   isUsersFile: (file: string) => boolean,
 ): boolean {
-  return files.some(({ file, permissions, keys }) => {
+  return files.some(({ file, permissions, environment, keys }) => {
     if (permissions !== undefined || keys.some(({ readOnly }) => readOnly)) return true;
-    return keys.some(isRestricted) && isUsersFile(file);
+    return (environment === 'minimal' || keys.some(isRestricted)) && isUsersFile(file);
   });
 }
 
-function isRestricted({ expose, show, disabled }: RestrictingFile['keys'][number]): boolean {
+function isRestricted(keys: RestrictingFile['keys'][number]): boolean {
+  const { expose, show, disabled, environment } = keys;
   const { allow, deny } = expose ?? {};
-  return show === 'off' || disabled === true || allow !== undefined || deny !== undefined;
+  const isLimited = allow !== undefined || deny !== undefined || environment === 'minimal';
+  return show === 'off' || disabled === true || isLimited;
 }
 
 /** A JavaScript file may set a key to undefined, which counts as leaving it out. */

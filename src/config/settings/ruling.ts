@@ -2,20 +2,21 @@
 // Loaded only if a file restricts something.
 import type { PermissionRules, ServerRules } from '../config.ts';
 import { fullLayers, type Layer } from '../files/layers.ts';
+import type { Folders } from '../files/places.ts';
 import type { Declaration } from '../server/command.ts';
 import { Permissions } from '../server/permissions.ts';
 import type { LaunchPlace } from '../server/same-server.ts';
 import { findReadOnly } from './restrictions.ts';
 import { type UsersBinding, UsersRules } from './users-rules.ts';
 
-interface RulingParts extends LaunchPlace, Pick<PermissionRules, 'usersFile' | 'home'> {
+interface RulingParts extends LaunchPlace, Folders, Pick<PermissionRules, 'usersFile'> {
   readonly layers: readonly Layer[];
   readonly isUsersFile: (file: string) => boolean;
   /** The servers the user's files declare. */
   readonly usersServers: ReadonlyMap<string, Declaration>;
 }
 
-interface Settled extends Pick<UsersBinding, 'expose' | 'offBecause'> {
+interface Settled extends Pick<UsersBinding, 'expose' | 'offBecause' | 'environment'> {
   readonly rules: ServerRules | undefined;
 }
 

@@ -1,17 +1,17 @@
 // The user's restrictions stick: what the user's own files hide, turn off or limit to reading, no project can bring
 // back. They bind a server by its name and, unless the user declared it, by its command or address. Loaded only if a
 // file has permissions or restricts a server.
-import { resolve } from 'node:path';
 import type { RuledServer } from '../config.ts';
-import { expandHome } from '../files/globs.ts';
 import { type Layer, suiteOf } from '../files/layers.ts';
+import type { Folders } from '../files/places.ts';
 import type { SuiteKeys } from '../schema/schema.ts';
 import { formatPath } from '../schema/wording.ts';
 import { type Declaration, resolveCommand } from '../server/command.ts';
+import { resolveCwd } from '../server/cwd.ts';
 import { type LaunchPlace, launchKey } from '../server/same-server.ts';
 import { exposeIn, findReadOnly } from './restrictions.ts';
 
-interface UsersRulesParts extends LaunchPlace {
+interface UsersRulesParts extends LaunchPlace, Folders {
   readonly isUsersFile: (file: string) => boolean;
   /** The user's main files, highest precedence first. */
   readonly layers: readonly Layer[];
@@ -26,6 +26,8 @@ export interface UsersBinding extends Pick<RuledServer, 'aliases' | 'isReplaced'
   readonly readOnlyIn: string | undefined;
   /** The key that turns it off. */
   readonly offBecause: string | undefined;
+  /** Undefined unless it inherits only what it needs. */
+  readonly environment: 'minimal' | undefined;
 }
 
 export class UsersRules {
@@ -53,7 +55,18 @@ export class UsersRules {
       expose: bound.flatMap((one) => exposeIn(one.name, one.by, layers)),
       readOnlyIn: readOnly.find((file) => file !== undefined),
       offBecause: off.find((because) => because !== undefined),
+      environment: bound.some((one) => this.#isMinimal(one.name, one.by)) ? 'minimal' : undefined,
     };
+  }
+
+  #isMinimal(name: string, declaration: Declaration | undefined): boolean {
+    const { layers } = this.#parts;
+    const keys = [
+      ...layers.map(({ config }) => suiteOf(config, name).environment),
+      declaration?.entry.environment,
+      ...layers.map(({ config }) => config.environment),
+    ];
+    return keys.find((value) => value !== undefined) === 'minimal';
   }
 
   #offBecause(name: string, declaration: Declaration | undefined): string | undefined {
@@ -77,11 +90,8 @@ export class UsersRules {
   }
 
   #keyOf(declaration: Declaration): string | undefined {
-    const { entry, folder } = declaration;
-    const cwd =
-      entry.cwd === undefined
-        ? folder
-        : resolve(folder, expandHome(entry.cwd, this.#parts.homeFolder));
+    const { entry } = declaration;
+    const cwd = resolveCwd(declaration, this.#parts);
     const command = resolveCommand(declaration, cwd);
     const launched = { cmd: command?.cmd, args: command?.args ?? [], url: entry.url, cwd };
     return launchKey(launched, this.#parts);

@@ -9,8 +9,8 @@ export class Batches {
   readonly #isApproved = new Map<string, boolean>();
 
   /** The hash for a subject; undefined if more than texts decide about it. */
-  of({ kind, basis, file, replaces }: Subject, scope: () => string): string | undefined {
-    if (basis === undefined || replaces !== undefined) return undefined;
+  of({ kind, basis, file, touches }: Subject, scope: () => string): string | undefined {
+    if (basis === undefined || touches) return undefined;
     const known = this.#hashes.get(basis);
     if (known !== undefined) return known;
     const text = JSON.stringify([CONTENT_FORM, scope(), kind, file, basis]);

@@ -21,9 +21,9 @@ export function hashOf(
 }
 
 /** The content as it is hashed and shown. */
-export function contentOf({ kind, content, replaces }: Subject, project: string): object {
-  if (kind !== 'server') return content();
-  return { ...serverContent(content() as ChildConfig, project), replaces };
+export function contentOf({ kind, content, touches }: Subject, project: string): object {
+  const plain = kind === 'server' ? serverContent(content() as ChildConfig, project) : content();
+  return touches ? { ...plain, touches } : plain;
 }
 
 /** A server as the project declares it: everything that decides what runs, where, and what models read. */

@@ -8,8 +8,9 @@ import type { JudgedSubject } from '../../config/judge.ts';
 export function describeSubject({ subject, content }: JudgedSubject): string[] {
   // In the user's own files, values are often secrets.
   const shown = subject.origin === 'yours' ? withoutValues(content) : content;
-  const lines = linesOf(subject.kind, shown as Record<string, unknown>);
-  return [...(subject.rights ?? []), ...lines].map(nameHidden);
+  const { touches: _touches, ...others } = shown as Record<string, unknown>;
+  const lines = linesOf(subject.kind, others);
+  return [...(subject.touches ?? []), ...(subject.rights ?? []), ...lines].map(nameHidden);
 }
 
 function withoutValues(content: object): object {
@@ -35,30 +36,22 @@ function linesOf(kind: string, content: Record<string, unknown>): string[] {
     return describeServer({ ...others, command, remote, cwd });
   }
   if (kind === 'hooks') return describeHooks(content);
+  if (kind === 'runner') {
+    const { program, args, cwd } = content;
+    return describeServer({ command: { program, args }, cwd });
+  }
   if (kind === 'settings') return Object.entries(content).flatMap(describeSetting);
   const { text } = content;
   return typeof text === 'string' ? text.split(/\r?\n/) : [JSON.stringify(content)];
 }
 
 function describeServer(content: Record<string, unknown>): string[] {
-  const {
-    command,
-    remote,
-    cwd,
-    replaces,
-    behind,
-    invalid,
-    isCwdGiven: _given,
-    ...others
-  } = content;
+  const { command, remote, cwd, behind, invalid, isCwdGiven: _given, ...others } = content;
   const launch = isObject(command) ? command : {};
   const place = isObject(remote) ? remote : {};
   const args: unknown[] = Array.isArray(launch['args']) ? launch['args'] : [];
   const words = [launch['program'], ...args].filter((word) => typeof word === 'string');
   return [
-    ...(typeof replaces === 'string'
-      ? [`replaces your server of the same name in ${replaces}`]
-      : []),
     ...(words.length > 0
       ? [
           `runs: ${words.map(quote).join(' ')}`,

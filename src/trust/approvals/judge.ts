@@ -95,6 +95,12 @@ export class FileJudge implements Judge {
     return this.#isYours(file, stats, isListed) ? 'yours' : 'foreign';
   }
 
+  isForeignFolder(folder: string): boolean {
+    const { mode } = this.#settings;
+    if (mode !== 'repository') return mode === 'ask';
+    return this.#repositories.contains(folder, this.#folders.homeFolder);
+  }
+
   decide(subject: Subject): Verdict {
     const batch = this.#batches.of(subject, () => this.#scopesOf()[0] ?? '');
     if (batch !== undefined && this.#isKnown(batch)) return 'approved';
@@ -186,15 +192,15 @@ export class FileJudge implements Judge {
    * content counts.
    */
   #trustsAnyway(subject: Subject, related: readonly TrustRecord[]): DecidedBy | undefined {
-    const { kind, file, origin, content, replaces, needsDecision = false } = subject;
-    if (needsDecision) return undefined;
+    const { kind, file, origin, content, touches, needsDecision = false } = subject;
+    if (needsDecision || touches) return undefined;
     if (origin === 'yours') {
       if (this.#announces && !this.#store.announced.has(file)) this.#trusted.add(file);
       return 'first-sight';
     }
     if (subject.isConsented && related.length === 0 && this.#settings.mode === 'repository')
       return 'program';
-    const isCandidate = kind === 'server' && related.length === 0 && replaces === undefined;
+    const isCandidate = kind === 'server' && related.length === 0;
     if (!isCandidate || this.#settings.mode !== 'repository') return undefined;
     const { home } = this.#folders;
     const isAdopted = wasUsedBefore(content() as ChildConfig, home, this.#store.since);

@@ -39,6 +39,11 @@ export class Repositories {
     });
   }
 
+  /** Whether a folder is in a repository. One in the home directory, for the user's own files, doesn't count. */
+  contains(folder: string, homeFolder: string): boolean {
+    return this.#repositoriesAbove(folder).some(({ root }) => root !== homeFolder);
+  }
+
   /** The same for all worktrees of a repository; undefined outside of repositories. */
   nameOf(folder: string): string | undefined {
     const [nearest] = this.#repositoriesAbove(folder);

@@ -148,6 +148,7 @@ test('of 1,000 swaps while a file is read, none makes a tracked text look like y
           decide: () => 'pending' as const,
           grants: () => false,
           save: () => [],
+          isForeignFolder: () => true,
           originOf: (file: string, stats: Stats) => {
             swap(then); // after reading, before judging
             swaps++;

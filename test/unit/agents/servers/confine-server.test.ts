@@ -9,7 +9,11 @@ import { candidate } from './setup.ts';
 
 const SANDBOX = sandboxSettings({ denyRead: ['~/x'] });
 const bound = (child: ChildConfig, more: Partial<ReturnType<typeof candidate>> = {}) =>
-  bindSandbox(candidate('a', more), { children: new Map([[child.name, child]]) }).sandbox;
+  bindSandbox(
+    candidate('a', more),
+    { children: new Map([[child.name, child]]), project: '/project' },
+    { env: {}, homeFolder: '/home/me' },
+  ).sandbox;
 
 test('a server that an agent brings along is bound by its name and by its command', () => {
   const sandbox: Sandbox = SANDBOX;
@@ -17,6 +21,9 @@ test('a server that an agent brings along is bound by its name and by its comman
   expect(bound(childConfig({ name: 'a', command: undefined, sandbox }))).toEqual(SANDBOX);
   expect(bound(childConfig({ name: 'b', command, sandbox }))).toEqual(SANDBOX);
   expect(bound(childConfig({ name: 'b', command, sandbox }), { args: ['x'] })).toBeUndefined();
+  const npx = { cmd: 'npx', args: ['-y', '@mcp/files'], env: {} };
+  const other = { cmd: '/usr/bin/npx', args: ['@mcp/files@2'] };
+  expect(bound(childConfig({ name: 'b', command: npx, sandbox }), other)).toEqual(SANDBOX);
   expect(bound(childConfig({ name: 'a', command }))).toBeUndefined();
 });
 

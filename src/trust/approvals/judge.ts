@@ -98,7 +98,8 @@ export class FileJudge implements Judge {
   isForeignFolder(folder: string): boolean {
     const { mode } = this.#settings;
     if (mode !== 'repository') return mode === 'ask';
-    return this.#repositories.contains(folder, this.#folders.homeFolder);
+    const homes = [this.#folders.homeFolder, realPathOf(this.#folders.homeFolder)];
+    return [folder, realPathOf(folder)].some((path) => this.#repositories.contains(path, homes));
   }
 
   decide(subject: Subject): Verdict {

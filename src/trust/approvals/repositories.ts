@@ -40,8 +40,8 @@ export class Repositories {
   }
 
   /** Whether a folder is in a repository. One in the home directory, for the user's own files, doesn't count. */
-  contains(folder: string, homeFolder: string): boolean {
-    return this.#repositoriesAbove(folder).some(({ root }) => root !== homeFolder);
+  contains(folder: string, homes: readonly string[]): boolean {
+    return this.#repositoriesAbove(folder).some(({ root }) => !homes.includes(root));
   }
 
   /** The same for all worktrees of a repository; undefined outside of repositories. */

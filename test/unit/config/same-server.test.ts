@@ -23,6 +23,9 @@ test.each([
   ['uvx mcp-server-git', 'uv tool run mcp-server-git==2.0'],
   ['docker run -i --rm -e KEY ghcr.io/x/server', 'podman run -i ghcr.io/x/server:latest'],
   ['/opt/bin/server --stdio', 'server --stdio'],
+  ['npx -y @mcp/github', 'npx --package=@mcp/github@latest mcp-github'],
+  ['uvx mcp-server-git', 'uvx --from mcp-server-git git-server'],
+  ['docker run -p 80:80 server', 'docker run server'],
 ])('%s and %s are the same', (one, other) => {
   expect(command(one)).toBe(command(other));
 });
@@ -54,6 +57,8 @@ test('an address is the same without credentials, query and trailing slash', () 
     'https://me:secret@example.com/mcp',
     'wss://example.com/mcp',
     'https://${HOST}/mcp',
+    'https://example.com./mcp',
+    'https://example.com//%6dcp',
   ]) {
     expect(keyOf({ url })).toBe(address);
   }

@@ -173,3 +173,90 @@ test('without restrictions nothing is added to the configuration', async () => {
   expect(config).not.toHaveProperty('permissions');
   expect(config.children.get('github')).not.toHaveProperty('rules');
 });
+
+const STRICT = { expose: { deny: ['a'] }, readOnly: true, environment: 'minimal', sandbox: true };
+
+test.each([
+  ['another name', GITHUB],
+  ['a version', { command: 'npx', args: ['-y', '@mcp/github@1.2.3'] }],
+  ['@latest', { command: 'npx', args: ['@mcp/github@latest'] }],
+  ['the path of the program', { command: '/usr/local/bin/npx', args: ['--yes', '@mcp/github'] }],
+  ['another runner', { command: 'bunx', args: ['@mcp/github'] }],
+  ['a package option', { command: 'npx', args: ['-y', '-p', '@mcp/github', 'mcp-github'] }],
+  ['a shell', { command: 'cmd', args: ['/c', 'npx', '-y', '@mcp/github'] }],
+  ['variables', { command: 'env', args: ['A=1', 'npx', '@mcp/github'] }],
+])("a project can't loosen the user's settings for the same server: %s", async (_, entry) => {
+  const loose = { environment: 'inherit', sandbox: false, readOnly: false, show: 'direct' };
+  for (const keys of [STRICT, { ...STRICT, show: 'off' }]) {
+    const child = await serverIn(
+      {
+        [USER_FILE]: user(keys),
+        [PROJECT_FILE]: { mcpServers: { gh: { ...entry, ...loose } }, environment: 'inherit' },
+      },
+      'gh',
+    );
+    expect(exposedOf(child)).toEqual(['b', 'c']);
+    expect(child.rules?.readOnlyIn).toBeDefined();
+    expect(child.environment).toBe('minimal');
+    expect(child.sandbox).toBeDefined();
+    expect(child.show).toBe('show' in keys ? 'off' : 'direct');
+  }
+});
+
+test.each([
+  'https://api.example.com/mcp',
+  'https://api.example.com/mcp/',
+  'https://API.Example.COM/mcp',
+  'HTTPS://api.example.com:443/mcp',
+  'https://api.example.com./mcp?key=1',
+  'https://api.example.com//mcp#x',
+  'https://api.example.com/%6dcp',
+  'https://me:pw@api.example.com/x/../mcp',
+  'wss://api.example.com/mcp',
+])("a project can't loosen the user's settings for the same address: %s", async (url) => {
+  const child = await serverIn(
+    {
+      [USER_FILE]: {
+        mcpServers: { api: { ...STRICT, url: 'https://api.example.com/mcp', show: 'off' } },
+      },
+      [PROJECT_FILE]: { mcpServers: { other: { url, show: 'direct', readOnly: false } } },
+    },
+    'other',
+  );
+  expect(exposedOf(child)).toEqual(['b', 'c']);
+  expect(child).toMatchObject({ show: 'off', environment: 'minimal' });
+  expect(child.rules?.readOnlyIn).toBeDefined();
+});
+
+test.each([
+  ['the top level', { environment: 'minimal', mcpServers: { github: GITHUB } }],
+  ['the declaration', user({ environment: 'minimal' })],
+  ['suites', { ...user({}), suites: { github: { environment: 'minimal' } } }],
+])("a project can't loosen the user's environment: %s", async (_, users) => {
+  for (const projects of [
+    { environment: 'inherit' },
+    { suites: { github: { environment: 'inherit' } } },
+    { mcpServers: { github: { ...GITHUB, environment: 'inherit' } } },
+  ]) {
+    const child = await serverIn({ [USER_FILE]: users, [PROJECT_FILE]: projects });
+    expect(child.environment).toBe('minimal');
+  }
+});
+
+test("the user's environment for all servers also holds for a project's", async () => {
+  const files = (users: object) => ({
+    [USER_FILE]: { environment: 'minimal', ...users },
+    [PROJECT_FILE]: { mcpServers: { own: { command: 'own', environment: 'inherit' } } },
+  });
+  expect((await serverIn(files({}), 'own')).environment).toBe('minimal');
+  const exempt = { suites: { own: { environment: 'inherit' } } };
+  expect((await serverIn(files(exempt), 'own')).environment).toBe('inherit');
+});
+
+test("a project can tighten the user's environment", async () => {
+  const child = await serverIn({
+    [USER_FILE]: { environment: 'inherit', ...user({}) },
+    [PROJECT_FILE]: { suites: { github: { environment: 'minimal' } } },
+  });
+  expect(child.environment).toBe('minimal');
+});

@@ -36,6 +36,7 @@ const THOROUGH = [
   'test/e2e/{agent-flags,agent-settings,assistant-claude,assistant-rules}.test.ts', // every flag and setting
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
   'test/e2e/{assistant-config,agent-nesting,idle,import,line-breaks,network}.test.ts',
+  'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{faults-remote,remote-children}.test.ts',
   'test/unit/agents/{codex/approvals,servers/enumerator}.test.ts', // start real programs

@@ -17,12 +17,12 @@ export function inheritedEnvironment(
 ): NodeJS.ProcessEnv {
   if (environment === 'minimal') return minimalEnvironment(env);
   // An assistant's model may need the host's sign-in. The server behind it doesn't inherit it.
-  const isWithheld = (name: string): boolean =>
-    isOwnCredential(name) || (behind === undefined && OF_THE_HOST.test(name));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isWithheld(name)));
+  return withoutCredentials(env, behind ? /^/ : undefined);
 }
 
-/** Whether a variable holds a credential that only Switchboard needs. */
-export function isOwnCredential(name: string): boolean {
-  return OWN.test(name);
+/** For the other programs we start. `kept`: credentials of the host that this program needs to sign in. */
+export function withoutCredentials(env: NodeJS.ProcessEnv, kept?: RegExp): NodeJS.ProcessEnv {
+  const isWithheld = (name: string): boolean =>
+    OWN.test(name) || (OF_THE_HOST.test(name) && !kept?.test(name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isWithheld(name)));
 }

@@ -77,7 +77,10 @@ async function createScene(entry: object): Promise<Scene> {
   const registry = await startRegistry(join(dir, 'registry'));
   const hostile = await startRegistry(join(dir, 'hostile'));
   const write = (path: string, text: string) => writeFileSync(join(dir, path), text);
-  write('home/.npmrc', `registry=${registry.url}\ncache=${dir}/cache\nupdate-notifier=false\naudit=false\nfund=false\n`);
+  write(
+    'home/.npmrc',
+    `registry=${registry.url}\ncache=${dir}/cache\nupdate-notifier=false\naudit=false\nfund=false\n`,
+  );
   write(
     'home/.switchboard/switchboard.config.json',
     JSON.stringify({ mcpServers: { probe: entry }, ...PATIENT }),

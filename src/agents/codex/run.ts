@@ -10,7 +10,7 @@ import { createMask, type Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { pause, sleep } from '../../base/time.ts';
 import { VERSION } from '../../base/version.ts';
-import { isOwnCredential } from '../../child/environment.ts';
+import { withoutCredentials } from '../../child/environment.ts';
 import { type LinkEnd, LinkEnded } from '../../child/link.ts';
 import type { AgentSettings } from '../../config/config.ts';
 import { RpcError } from '../../rpc/message.ts';
@@ -308,8 +308,7 @@ export class CodexRun {
   #environment(): NodeJS.ProcessEnv {
     const { env } = this.#options;
     const { codexHome } = this.#settings;
-    const ours = Object.entries(env).filter(([name]) => !isOwnCredential(name));
-    return withVariables(Object.fromEntries(ours), {
+    return withVariables(withoutCredentials(env, /^CODEX_/i), {
       // Stack traces don't help people who read the log.
       RUST_BACKTRACE: '0',
       ...this.#run.environment,

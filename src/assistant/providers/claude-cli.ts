@@ -7,6 +7,7 @@ import { isObject } from '../../base/object.ts';
 import { type GroupCommand, withVariables } from '../../base/process.ts';
 import { ProgramNotStarted, runProgram } from '../../base/run-program.ts';
 import { excerpt } from '../../base/text.ts';
+import { withoutCredentials } from '../../child/environment.ts';
 import type { ChoiceParts } from '../choose.ts';
 import { tooManyRounds } from '../failures.ts';
 import {
@@ -101,7 +102,7 @@ export class ClaudeCli implements Delegate, Disposable {
       MCP_TIMEOUT: String(settings.timeoutMs),
       ...processes.mark,
     };
-    return withVariables(withoutHost(env), variables);
+    return withVariables(withoutCredentials(withoutHost(env), /^CLAUDE_/i), variables);
   }
 
   #arguments({ tools, session }: DelegatedTask, folder: string): string[] {

@@ -1,6 +1,7 @@
 // The operating system's keychain, through the program that comes with it: `secret-tool` on Linux, `security` on macOS.
 // Values are never passed as arguments, which other users can see.
 import { runProgram } from '../../base/run-program.ts';
+import { withoutCredentials } from '../../child/environment.ts';
 
 export interface Keychain {
   /** For messages. */
@@ -98,7 +99,7 @@ async function runQuietly(
     cmd,
     args,
     cwd: folder,
-    env,
+    env: withoutCredentials(env),
     input,
     limitMs: LIMIT_MS,
     onStdout: (text) => {

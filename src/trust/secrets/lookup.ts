@@ -4,6 +4,7 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { ProgramNotStarted, ProgramTimeout, runProgram } from '../../base/run-program.ts';
 import { excerpt } from '../../base/text.ts';
 import { maskTokens } from '../../base/tokens.ts';
+import { withoutCredentials } from '../../child/environment.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { type Folders, isUsersFile } from '../../config/files/places.ts';
 import { type SecretReference, secretReferences } from '../../config/server/expand.ts';
@@ -117,7 +118,7 @@ export class SecretLookup {
       cmd,
       args,
       cwd: folders.homeFolder,
-      env,
+      env: withoutCredentials(env),
       limitMs,
       onStdout: (text) => {
         output += text;

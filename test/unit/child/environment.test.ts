@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inheritedEnvironment } from '../../../src/child/environment.ts';
+import { inheritedEnvironment, withoutCredentials } from '../../../src/child/environment.ts';
 import { childConfig } from '../../support/child-config.ts';
 
 const env = {
@@ -39,6 +39,14 @@ test('an assistant keeps the host’s credentials for its model', () => {
   const names = namesOf({ behind });
   expect(names).toContain('CLAUDE_CODE_OAUTH_TOKEN');
   expect(names).not.toContain('SWITCHBOARD_HTTP_TOKEN');
+});
+
+test('other programs get the host’s credentials only to sign in with', () => {
+  expect(Object.keys(withoutCredentials(env))).toEqual(PLAIN);
+  expect(Object.keys(withoutCredentials(env, /^CODEX_/i))).toEqual([
+    ...PLAIN,
+    'CODEX_ACCESS_TOKEN',
+  ]);
 });
 
 test('minimal leaves only what programs need to run', () => {

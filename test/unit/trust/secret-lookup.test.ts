@@ -52,6 +52,17 @@ describe('where a secret comes from', () => {
     });
   });
 
+  test('from programs that don’t get the credentials of Switchboard and the host', async () => {
+    const { env, standIns } = openLookup();
+    const secrets = { SWITCHBOARD_HTTP_TOKEN: 'ours', CLAUDE_CODE_OAUTH_TOKEN: 'the-hosts' };
+    const { valueOf } = openLookup({ env: { ...env, ...secrets } });
+    standIns.add('helper', 'console.log(Object.keys(process.env).join());');
+    const names = (await valueOf('${cmd:helper}'))?.split(',');
+    expect(names).toContain('PATH');
+    expect(names).not.toContain('SWITCHBOARD_HTTP_TOKEN');
+    expect(names).not.toContain('CLAUDE_CODE_OAUTH_TOKEN');
+  });
+
   test('from a command, as arguments, without a shell', async () => {
     const { valueOf, standIns, homeFolder } = openLookup();
     standIns.add('helper', `console.log('${CANARY} in ' + process.cwd() + '\\n');`);

@@ -167,7 +167,12 @@ describe('the engine’s input', () => {
 
   test('its environment is ours with the mark and the run’s additions, without our secrets', async () => {
     const { engine, cwd, records, project } = scriptedEngine({
-      env: { SWITCHBOARD_HTTP_TOKEN: 'our-own-token', SOMETHING: 'of the user' },
+      env: {
+        SWITCHBOARD_HTTP_TOKEN: 'our-own-token',
+        CLAUDE_CODE_OAUTH_TOKEN: 'of another program',
+        CODEX_ACCESS_TOKEN: 'its own',
+        SOMETHING: 'of the user',
+      },
       settings: { codexHome: '/nowhere/codex' },
     });
     await engine.run(watchedRun(cwd));
@@ -180,6 +185,8 @@ describe('the engine’s input', () => {
       SWITCHBOARD_RUN: 'some-run',
     });
     expect(environment).not.toHaveProperty('SWITCHBOARD_HTTP_TOKEN');
+    expect(environment).not.toHaveProperty('CLAUDE_CODE_OAUTH_TOKEN');
+    expect(environment).toHaveProperty('CODEX_ACCESS_TOKEN');
   });
 
   test('it starts even without a temporary folder', async () => {

@@ -189,6 +189,8 @@ export interface ChildConfig {
   readonly name: string;
   /** The file that declares it. */
   readonly origin: string;
+  /** Whether the user's own files declare it, so that its tools get their names first. */
+  readonly isUsers?: boolean | undefined;
   readonly show: Show;
   /** The reason: a key and its file, or the default rule. */
   readonly showBecause: string;

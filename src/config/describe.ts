@@ -8,7 +8,7 @@ export function describeConfig(config: Config): object {
 }
 
 function describeChild(child: ChildConfig): object {
-  const { isCwdGiven: _isCwdGiven, ...shown } = child;
+  const { isCwdGiven: _isCwdGiven, isUsers: _isUsers, ...shown } = child;
   const { command, remote, problem, behind } = child;
   return {
     ...shown,

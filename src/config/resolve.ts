@@ -8,6 +8,7 @@ import { readFolderRole } from './files/assistant-folder.ts';
 import type { FoundChild } from './files/child-files.ts';
 import { type Gate, needsApproval } from './files/gate.ts';
 import { fullLayers, type Layer, NONE, suiteOf } from './files/layers.ts';
+import { isUsersFile } from './files/places.ts';
 import { type ServersLayer, withPlainVariables } from './files/servers-file.ts';
 import { type Basis, harmlessName, isWaiting, type Verdict, WAITING_TEXT } from './judge.ts';
 import { unknownServerKeys } from './schema/check.ts';
@@ -377,6 +378,7 @@ function resolveChild(
   return {
     name,
     origin,
+    ...(isUsersFile(origin, { project, home, homeFolder }) && { isUsers: true }),
     ...resolveUse(name, declaration, layers, general.idleMs, ruled?.offBecause),
     command,
     remote: remote instanceof SwitchboardError ? undefined : remote,

@@ -48,7 +48,12 @@ export class OwnTools {
       const before = this.#given.get(key);
       if (before !== undefined && !taken.has(before)) give(key, before);
     }
-    for (const { config, tool, key } of wanted) {
+    // A project's server can't take the name of a tool that the user has in every project.
+    const usersFirst = [
+      ...wanted.filter(({ config }) => config.isUsers),
+      ...wanted.filter(({ config }) => !config.isUsers),
+    ];
+    for (const { config, tool, key } of usersFirst) {
       if (given.has(key)) continue;
       const wish = acceptableName(tool.name);
       const isFree = !taken.has(wish);

@@ -204,7 +204,7 @@ const entryKeys = {
   env: key(env, 'Environment variables for the program.', {}),
   cwd: key(
     nonEmpty,
-    'Working directory of the program. Relative paths start at the default: the project, or the folder of the child file.',
+    'Working directory of the program. `${project}` is the project; relative paths start there, or at the folder of the child file. Default: the project, the folder of the child file, or for servers in your own files the home directory. See [Where servers run](#where-servers-run).',
   ),
   disabled: key(
     z.boolean(),
@@ -398,7 +398,7 @@ export const configSchema = z.strictObject({
   ),
   environment: key(
     environment,
-    'Environment variables that servers inherit from Switchboard. `inherit`: all of them. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `env` is added to either.',
+    "Environment variables that servers inherit from Switchboard. `inherit`: all of them, except credentials of Switchboard and the host. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `env` is added to either. A project can't change `minimal` in your own file to `inherit`.",
     DEFAULTS.environment,
   ),
   results: key(results, 'How tool results are returned.'),

@@ -31,6 +31,7 @@ function serverContent(child: ChildConfig, project: string): Record<string, unkn
   const {
     name: _name,
     origin: _origin,
+    isUsers: _isUsers,
     showBecause: _showBecause,
     startBecause: _startBecause,
     idleMs: _idleMs,

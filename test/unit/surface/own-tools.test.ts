@@ -162,3 +162,9 @@ test.each([undefined, null, 'object', [], 7])(
     expect(own?.tool).toEqual({ name: 'a', inputSchema: { type: 'object' } });
   },
 );
+
+test("the tools of the user's servers get their names first, wherever they are listed", () => {
+  const own = new OwnTools();
+  const children = [listed('project', ['find']), listed('mine', ['find'], { isUsers: true })];
+  expect(namesOf(own, children)).toEqual(['project_find', 'find']);
+});

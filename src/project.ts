@@ -2,15 +2,20 @@
 // given folder and environment, never from this process, so one process can hold several projects. Closing
 // one doesn't affect the others.
 import { type AgentList, listAgents } from './agents/list.ts';
+import { Cancellation } from './base/cancellation.ts';
 import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
 import type { Config } from './config/config.ts';
-import type { TrustedPart } from './config/judge.ts';
+import type { JudgedSubject, TrustedPart } from './config/judge.ts';
 import { loadConfig } from './config/load.ts';
 import { openControlLater } from './host/control-later.ts';
 import { createReport } from './host/status-report.ts';
-import { Switchboard, type SwitchboardOptions } from './switchboard.ts';
+import type { Caller } from './mcp/caller.ts';
+import { canAnswer } from './mcp/questions.ts';
+import type { ListedHost } from './session/handshake-desk.ts';
+import { type HostApprovals, Switchboard, type SwitchboardOptions } from './switchboard.ts';
+import type { HostQuestions } from './trust/approvals/ask-host.ts';
 import { judgeOpener } from './trust/approvals/open.ts';
 import { noteApprovals } from './trust/audit/events.ts';
 
@@ -27,6 +32,8 @@ export interface ProjectOptions
   readonly trust?: string | undefined;
   /** Whether the user is told which files were trusted at first sight. */
   readonly announcesTrust?: boolean;
+  /** Whether hosts may ask the user about what waits for approval. */
+  readonly asksHosts?: boolean | undefined;
   /** Changes the configuration after it is read, such as which servers have an assistant in front of them. */
   readonly adapt?: (config: Config) => Config;
   /**
@@ -65,6 +72,7 @@ export class Project implements AsyncDisposable {
   readonly switchboard: Switchboard;
   readonly #options: ProjectOptions;
   #lastReload: Promise<unknown> = Promise.resolve();
+  #questions: Promise<HostQuestions> | undefined;
   #control: AsyncDisposable | undefined;
   #orphans: Disposable | undefined;
 
@@ -85,6 +93,7 @@ export class Project implements AsyncDisposable {
       relaunch,
       isAssistant,
       isShared,
+      approvals: options.asksHosts === true ? this.#approvals() : undefined,
     });
     noteApprovals(this.switchboard.board.calls.audit, trusted);
   }
@@ -144,6 +153,45 @@ export class Project implements AsyncDisposable {
     this.#orphans?.[Symbol.dispose]();
     await this.#control?.[Symbol.asyncDispose]();
     await this.switchboard[Symbol.asyncDispose]();
+  }
+
+  /** How hosts ask the user. Loaded only if something waits, and the host can ask. */
+  #approvals(): HostApprovals {
+    const { log } = this.#options;
+    const isAsking = ({ capabilities }: Pick<Caller, 'capabilities'>) =>
+      this.config.gate?.asksHosts === true && canAnswer(capabilities, 'elicitation/create', {});
+    const onListed = async (host: ListedHost) => {
+      if (!isAsking(host) || !this.config.gate?.judge?.waiting) return;
+      const { judgeAgentFiles } = await import('./agents/judged.ts');
+      await judgeAgentFiles(this.config, this.#options.environment);
+      const questions = await this.#hostQuestions();
+      await questions.askAll(this.#judged, host, new Cancellation());
+    };
+    return {
+      onListed: (host) => void onListed(host).catch((error) => log.error(describeBug(error))),
+      approve: async (child, { caller, cancellation }) => {
+        if (caller?.era !== 'modern' || !isAsking(caller)) return;
+        const questions = await this.#hostQuestions();
+        await questions.askAbout(child, this.#judged, caller, cancellation);
+      },
+    };
+  }
+
+  get #judged(): readonly JudgedSubject[] {
+    return this.config.gate?.judge?.judged ?? [];
+  }
+
+  #hostQuestions(): Promise<HostQuestions> {
+    this.#questions ??= import('./trust/approvals/ask-host.ts').then(
+      (loaded) =>
+        new loaded.HostQuestions({
+          home: this.config.home,
+          log: this.#options.log,
+          audit: () => this.switchboard.board.calls.audit,
+          reload: () => this.reload(),
+        }),
+    );
+    return this.#questions;
   }
 
   async #reload(): Promise<Reloaded> {

@@ -35,7 +35,7 @@ import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
 import { Session, type SessionOptions } from './session/session.ts';
-import { Board } from './surface/board.ts';
+import { Board, type BoardParts } from './surface/board.ts';
 import { Claims, type ClaimsFile } from './surface/claims.ts';
 import { modeOf, toolDemandOf } from './surface/modes/table.ts';
 import type { Audience } from './surface/surface.ts';
@@ -57,7 +57,13 @@ export interface SwitchboardOptions {
   readonly isAssistant?: boolean | undefined;
   /** Whether several hosts may connect at once. */
   readonly isShared?: boolean | undefined;
+  /** How hosts ask the user about what waits for approval; undefined if they don't. */
+  readonly approvals?: HostApprovals | undefined;
 }
+
+export interface HostApprovals
+  extends Pick<SessionOptions, 'onListed'>,
+    Pick<BoardParts, 'approve'> {}
 
 /** A stopped server's connection ends when its last output has been read. */
 const LAST_ENDS_MS = 500;
@@ -119,7 +125,8 @@ export class Switchboard implements AsyncDisposable {
       const { mark, onProcess } = this.processes;
       return { project: this.#config.project, env: rest.environment, mark, onProcess };
     };
-    this.board = new Board(config, this.pool, log, crewed, this.#claims, programs);
+    const { approve } = rest.approvals ?? {};
+    this.board = new Board(config, this.pool, log, crewed, this.#claims, { programs, approve });
   }
 
   /** The configuration in effect. */
@@ -212,7 +219,7 @@ export class Switchboard implements AsyncDisposable {
 
   /** Opens the session for a newly connected host. */
   openSession(connection: Connection): ConnectedSession {
-    const { log, isShared = false } = this.#options;
+    const { log, isShared = false, approvals } = this.#options;
     const { flow } = this.pool;
     const session = new Session({
       openSurface: (audience: Audience) => this.board.open(audience),
@@ -225,6 +232,7 @@ export class Switchboard implements AsyncDisposable {
         // Shared servers don't ask for a host's roots.
         if (!isShared) this.pool.notifyAll('notifications/roots/list_changed');
       },
+      onListed: approvals?.onListed,
       log,
       ...connection,
     });

@@ -12,6 +12,8 @@ export interface TrustSettings {
   readonly mode: TrustMode;
   /** Absolute. Files below them are used no matter who owns them. */
   readonly directories: readonly string[];
+  /** Whether hosts may ask the user about what waits; undefined means yes. */
+  readonly elicitation?: boolean | undefined;
 }
 
 /**

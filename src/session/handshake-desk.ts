@@ -46,7 +46,12 @@ export interface HandshakeDeskOptions extends Pick<Caller, 'party'> {
   readonly onReady: () => void;
   /** The host's roots have changed. */
   readonly onRootsChanged: () => void;
+  /** The host has its first tool list. */
+  readonly onListed?: ((host: ListedHost) => void) | undefined;
 }
+
+/** A host that can be asked something outside any call. */
+export type ListedHost = Pick<Caller, 'capabilities' | 'info' | 'ask'>;
 
 /** How long an initialized host may take to ask for the list. */
 const LIST_FIRST_MS = 100;
@@ -68,13 +73,18 @@ export class HandshakeDesk implements Desk {
   #capabilities: Readonly<Record<string, unknown>> = {};
   #logLevel: LogLevel = DEFAULT_LOG_LEVEL;
   #isInitialized = false;
+  #hasListed = false;
   readonly #onReady: () => void;
+  readonly #onListed: () => void;
+  #isListedTold = false;
   readonly #askAbout = (question: Question, about: Id) => this.#ask(question, about);
 
   constructor(options: HandshakeDeskOptions) {
-    const { log, onReady } = options;
+    const { log, onReady, onListed } = options;
+    const onBug = (error: unknown) => log.error(describeBug(error));
     this.#options = options;
-    this.#onReady = guard((error) => log.error(describeBug(error)), onReady);
+    this.#onReady = guard(onBug, onReady);
+    this.#onListed = guard(onBug, () => onListed?.(this.#listedHost()));
     this.#changes = new ListChanges({
       notify: (method, params) => options.peer.notify(method, params),
       ask: (question) => this.#ask(question, undefined),
@@ -134,6 +144,7 @@ export class HandshakeDesk implements Desk {
       // Most hosts ask for the list next, and should get it before we start anything.
       this.#isInitialized = true;
       setTimeout(this.#onReady, LIST_FIRST_MS).unref();
+      this.#tellListed();
     }
     if (method === 'notifications/roots/list_changed') this.#options.onRootsChanged();
   }
@@ -162,7 +173,24 @@ export class HandshakeDesk implements Desk {
     const tools = this.#surface.listTools();
     this.#changes.noteListed();
     if (this.#isInitialized) setImmediate(this.#onReady); // after this answer is sent
+    this.#hasListed = true;
+    this.#tellListed();
     return Verbatim.of({ tools });
+  }
+
+  /** Once, after the first list is sent. A host that isn't initialized must not be asked anything. */
+  #tellListed(): void {
+    if (this.#isListedTold || !this.#isInitialized || !this.#hasListed) return;
+    this.#isListedTold = true;
+    setImmediate(this.#onListed);
+  }
+
+  #listedHost(): ListedHost {
+    return {
+      capabilities: this.#capabilities,
+      info: this.#clientInfo,
+      ask: (question) => this.#ask(question, undefined),
+    };
   }
 
   async #callTool(request: IncomingRequest): Promise<Verbatim> {

@@ -28,7 +28,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import type { Audience, Surface } from '../surface/surface.ts';
 import type { Desk } from './desk.ts';
 import { toRpcError } from './errors.ts';
-import { HandshakeDesk } from './handshake-desk.ts';
+import { HandshakeDesk, type ListedHost } from './handshake-desk.ts';
 import type { ModernDesk } from './modern-desk.ts';
 import type { Parking } from './parking.ts';
 import type { StateSeal } from './request-state.ts';
@@ -48,6 +48,8 @@ export interface SessionOptions {
   /** How long a user may take to answer a question, in milliseconds. */
   readonly questionMs: () => number;
   readonly onRootsChanged: () => void;
+  /** A handshake host has its first tool list, and can be asked something. */
+  readonly onListed?: ((host: ListedHost) => void) | undefined;
 }
 
 const NEEDS_METHOD = 'A message needs "jsonrpc": "2.0" and a method.';
@@ -150,7 +152,7 @@ export class Session {
   }
 
   #handshakeDesk(): HandshakeDesk {
-    const { openSurface, log, onReady, onRootsChanged, questionMs } = this.#options;
+    const { openSurface, log, onReady, onRootsChanged, onListed, questionMs } = this.#options;
     this.#handshake ??= new HandshakeDesk({
       party: this,
       peer: this.#peer,
@@ -160,6 +162,7 @@ export class Session {
       questionMs,
       onReady,
       onRootsChanged,
+      onListed,
     });
     return this.#handshake;
   }

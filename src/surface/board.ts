@@ -4,6 +4,7 @@ import type { ListedAgent } from '../agents/agent.ts';
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { Log } from '../base/log.ts';
+import type { CallContext } from '../calls/call.ts';
 import { Calls, type CallsParts } from '../calls/calls.ts';
 import { usableTools } from '../calls/usable.ts';
 import type { ListKind } from '../child/list-pages.ts';
@@ -22,12 +23,19 @@ import { Suites } from './suites.ts';
 import type { Audience, Surface } from './surface.ts';
 import { View, type ViewParts } from './view.ts';
 
+/** What a board gets from the program around it. */
+export interface BoardParts extends Pick<CallsParts, 'programs'> {
+  /** Asks the user about a server that waits for approval. The board is updated before it resolves. */
+  readonly approve?: ((child: ChildConfig, context: CallContext) => Promise<void>) | undefined;
+}
+
 export class Board {
   /** How every request reaches a server. */
   readonly calls: Calls;
   readonly #pool: Pool;
   readonly #log: Log;
   readonly #claims: Claims;
+  readonly #approve: ViewParts['approve'];
   readonly #views = new Set<View>();
   #config: Config;
   #suites: Suites;
@@ -44,8 +52,14 @@ export class Board {
     log: Log,
     agents: Agents,
     claims = new Claims(),
-    programs?: CallsParts['programs'],
+    { programs, approve }: BoardParts = {},
   ) {
+    this.#approve =
+      approve &&
+      (async (child, context) => {
+        await approve(child, context);
+        return this.#parts();
+      });
     this.#pool = pool;
     this.#claims = claims;
     this.#log = log;
@@ -185,14 +199,17 @@ export class Board {
   }
 
   #parts(): ViewParts {
+    const children = shownChildren(this.#config);
+    const isAnyWaiting = children.some(({ problem }) => problem?.code === 'APPROVAL_NEEDED');
     return {
       config: this.#config,
-      children: shownChildren(this.#config),
+      children,
       suites: this.#suites,
       agents: this.#agents,
       library: this.#library,
       pool: this.#pool,
       calls: this.calls,
+      ...(isAnyWaiting && { approve: this.#approve }),
     };
   }
 

@@ -79,6 +79,12 @@ export class Suites {
     return this.#find(toolName) !== undefined;
   }
 
+  /** The server behind a suite, if it waits for the user's approval. */
+  waiting(toolName: string): ChildConfig | undefined {
+    const config = this.#find(toolName)?.config;
+    return config?.problem?.code === 'APPROVAL_NEEDED' ? config : undefined;
+  }
+
   /** The name of a server's suite. */
   toolFor(childName: string): string {
     const suite = this.#byChild.get(childName);

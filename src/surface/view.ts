@@ -1,5 +1,6 @@
 // Everything one session sees: the modes' own tools, suites, the tools of servers whose mode lists them, and
 // agents. Every server can be called through its suite, listed or not.
+import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import type { CallContext } from '../calls/call.ts';
 import type { Calls } from '../calls/calls.ts';
@@ -34,6 +35,8 @@ export interface ViewParts {
   readonly library: Library;
   readonly pool: Pool;
   readonly calls: Calls;
+  /** Asks the user about a server that waits for approval, and returns what is there afterwards. */
+  readonly approve?: ((child: ChildConfig, context: CallContext) => Promise<ViewParts>) | undefined;
 }
 
 /** Lists as strings that can be compared. */
@@ -236,6 +239,8 @@ export class View implements Surface {
   #callServer(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> | undefined {
     const { calls, suites, agents } = this.#parts;
     if (suites.has(name)) {
+      const waiting = this.#parts.approve && suites.waiting(name);
+      if (waiting) return this.#callOnceApproved(waiting, name, args, context);
       return suites.callTool(name, args, context, this.#readOnlySuites.has(name));
     }
     if (agents.has(name)) {
@@ -254,6 +259,22 @@ export class View implements Surface {
         readOnly: undefined,
       })
     );
+  }
+
+  /** The server may have another suite afterwards, but it can still be called by this name. */
+  async #callOnceApproved(
+    waiting: ChildConfig,
+    name: string,
+    args: Verbatim,
+    context: CallContext,
+  ): Promise<Verbatim> {
+    const { approve, ...parts } = this.#parts;
+    // A modern host's request may outlive its session, which then gets no updates.
+    this.#parts = (await approve?.(waiting, context)) ?? parts;
+    this.#changed();
+    const { suites } = this.#parts;
+    if (!suites.has(name)) throw deniedServer();
+    return suites.callTool(name, args, context, this.#readOnlySuites.has(name));
   }
 
   #callMode(name: string, args: Verbatim, context: CallContext): Promise<Verbatim> | undefined {
@@ -321,6 +342,13 @@ export class View implements Surface {
   #knownNames(): string[] {
     return this.#listTools().map(({ name }) => name);
   }
+}
+
+/** It isn't listed any longer. */
+function deniedServer(): SwitchboardError {
+  return new SwitchboardError('TOOL_NOT_ALLOWED', 'The user did not approve this server.', {
+    hint: 'Do not try again unless the user asks you to.',
+  });
 }
 
 /** `execution` describes tasks of the handshake era, which the modern era doesn't have. */

@@ -29,6 +29,8 @@ export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promis
     ...options,
     log,
     hosts: 'many',
+    // Clients on other machines, and those without a token, aren't necessarily this user's.
+    asksHosts: settings.wantsToken && isLocalAddress(settings.host),
     environmentOfServers: withoutHttpSettings,
   });
   const { config, switchboard } = project;

@@ -26,7 +26,12 @@ async function serveUntilHostGoes(
 ): Promise<void> {
   const log = createServingLog(workingFolder(), process.env);
   warnOfTransport(process.env['TRANSPORT'], log);
-  await using project = await openServedProject({ ...options, log, hosts: 'one' });
+  await using project = await openServedProject({
+    ...options,
+    log,
+    hosts: 'one',
+    asksHosts: true,
+  });
   const { switchboard } = project;
   const ready = setTimeout(() => switchboard.board.begin(), READY_AFTER_MS).unref();
   using serving = beginServing(project, log);

@@ -42,7 +42,9 @@ export function createServingLog(folder: string, environment: NodeJS.ProcessEnv)
   return createLog(resolveLogging(folders, { env: environment }), process.stderr);
 }
 
-export interface ServedOptions extends ServeOptions, Pick<ProjectOptions, 'environmentOfServers'> {
+export interface ServedOptions
+  extends ServeOptions,
+    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts'> {
   readonly log: AdjustableLog;
   readonly hosts: 'one' | 'many';
 }

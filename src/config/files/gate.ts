@@ -51,6 +51,11 @@ export class Gate {
     return this.#opened;
   }
 
+  /** Whether hosts may ask the user about what waits. */
+  get asksHosts(): boolean {
+    return this.#settings.elicitation !== false;
+  }
+
   /** Folders that a file of the project names: what is in them counts as the project's. */
   addFolders(folders: readonly string[]): void {
     this.#named.push(...folders);

@@ -94,9 +94,10 @@ function trustSettings(
   user: Layer | undefined,
   { homeFolder }: Places,
 ): TrustSettings {
-  const { mode = 'repository', directories = [] } = user?.config.trust ?? {};
+  const { mode = 'repository', directories = [], elicitation } = user?.config.trust ?? {};
   return {
     mode: chosen ?? mode,
+    elicitation,
     directories: directories.map((folder) => resolve(homeFolder, expandHome(folder, homeFolder))),
   };
 }

@@ -356,6 +356,11 @@ const trust = z.strictObject({
     'Folders whose files are used even if they belong to another user or everyone can change them. `~/` works.',
     [],
   ),
+  elicitation: key(
+    z.boolean(),
+    'Whether hosts that support elicitation ask you about what waits for approval. Switchboard cannot tell whether a person answers.',
+    true,
+  ),
 });
 
 /** A `servers.json`: servers by name. */

@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { type LockTimes, withLockFile } from '../../base/lock.ts';
+import { LockedError, type LockTimes, withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
+import { isSystemError } from '../../base/system-error.ts';
 
 /** How something was approved or denied. */
-export type DecidedBy = 'user' | 'first-sight' | 'program' | 'command' | 'update';
+export type DecidedBy = 'user' | 'host' | 'first-sight' | 'program' | 'command' | 'update';
 
 export interface TrustRecord {
   readonly decision: 'approved' | 'denied' | 'revoked';
@@ -87,8 +88,21 @@ export interface TrustChange {
 
 /** Waits for other programs that change it. */
 export async function changeTrustStore(home: string, change: TrustChange): Promise<void> {
-  makeFolder(home);
-  await withLockFile(`${trustFile(home)}.lock`, TIMES, async () => writeChange(home, change));
+  const file = trustFile(home);
+  try {
+    makeFolder(home);
+    await withLockFile(`${file}.lock`, TIMES, async () => writeChange(home, change));
+  } catch (cause) {
+    if (!(cause instanceof LockedError) && !isSystemError(cause)) throw cause;
+    const isLocked = cause instanceof LockedError;
+    const reason = isLocked ? 'Another program is changing it.' : cause.message;
+    throw new SwitchboardError('CONFIG_NOT_CHANGED', `Could not write ${file}. ${reason}`, {
+      hint: isLocked
+        ? 'Try again.'
+        : 'Your decision was not recorded. Make the folder writable, and try again.',
+      cause,
+    });
+  }
 }
 
 /** For what is only remembered: if another program writes at the same moment, it's remembered next time. */

@@ -1,7 +1,9 @@
 // Reads a git index, the list of files a repository tracks. git itself is never run: the configuration of a hostile
 // repository can make it run programs. A file that can't be understood completely counts as unreadable.
 
-/** The files and folders an index lists; case is ignored, as on some disks. */
+import { isAscii } from 'node:buffer';
+
+/** The files and folders an index lists. Names that some disks treat as equal count as equal. */
 export interface GitIndex {
   has(path: string): boolean;
 }
@@ -13,19 +15,60 @@ const EXTENDED = 0x4000;
 const LENGTH = 0x0fff;
 
 /** Undefined if it can't be read, such as a split index. */
-export function parseGitIndex(bytes: Buffer): GitIndex | undefined {
+export function parseGitIndex(
+  bytes: Buffer,
+  platform: NodeJS.Platform = process.platform,
+): GitIndex | undefined {
   if (bytes.length < HEADER || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return undefined;
   for (const hashBytes of [20, 32]) {
     const index = version === 4 ? parseShared(bytes, hashBytes) : parsePlain(bytes, hashBytes);
-    if (index) return index;
+    if (index) return platform === 'win32' ? withoutShortNames(index) : index;
   }
   return undefined;
 }
 
+interface ParsedIndex extends GitIndex {
+  /** Calls it with every name, as bytes. */
+  forEach(visit: (name: Buffer) => void): void;
+}
+
 /** Versions 2 and 3: each entry has its whole name, and is padded to a multiple of eight bytes. */
-function parsePlain(bytes: Buffer, hashBytes: number): GitIndex | undefined {
+function parsePlain(bytes: Buffer, hashBytes: number): ParsedIndex | undefined {
+  const end = walkPlain(bytes, hashBytes, () => {});
+  if (end === undefined || !hasKnownEnd(bytes, end, hashBytes)) return undefined;
+  const lower = lowerCase(bytes.subarray(0, end));
+  const forEach = (visit: (name: Buffer) => void): void => {
+    walkPlain(bytes, hashBytes, (from, to) => visit(bytes.subarray(from, to)));
+  };
+  // Names beyond ASCII are compared one by one, and only if no other is equal.
+  let others: ReadonlySet<string> | undefined;
+  return {
+    forEach,
+    has: (path) => {
+      const name = foldName(Buffer.from(path));
+      if (isAsciiText(name) && hasAscii(name)) return true;
+      others ??= foldedBeyondAscii(forEach);
+      return others.has(name);
+    },
+  };
+
+  function hasAscii(name: string): boolean {
+    const wanted = Buffer.from(`${name}\0`, 'latin1');
+    for (let hit = lower.indexOf(wanted); hit !== -1; hit = lower.indexOf(wanted, hit + 1)) {
+      if (isWholeName(bytes, hit, name.length)) return true;
+    }
+    return false;
+  }
+}
+
+/** Returns where the entries end; undefined if they are damaged. */
+function walkPlain(
+  bytes: Buffer,
+  hashBytes: number,
+  visit: (from: number, to: number) => void,
+): number | undefined {
   const count = bytes.readUInt32BE(8);
   let at = HEADER;
   for (let entry = 0; entry < count; entry++) {
@@ -33,20 +76,34 @@ function parsePlain(bytes: Buffer, hashBytes: number): GitIndex | undefined {
     if (start === undefined) return undefined;
     const end = nameEnd(bytes, start, flagsAt(bytes, at, hashBytes));
     if (end === undefined) return undefined;
+    visit(start, end);
     at += (end - at + 8) & ~7;
   }
-  if (!hasKnownEnd(bytes, at, hashBytes)) return undefined;
-  const folded = foldCase(bytes.subarray(0, at));
-  return {
-    has: (path) => {
-      const name = foldCase(Buffer.from(path));
-      const wanted = Buffer.concat([name, Buffer.of(0)]);
-      for (let hit = folded.indexOf(wanted); hit !== -1; hit = folded.indexOf(wanted, hit + 1)) {
-        if (isWholeName(bytes, hit, name.length)) return true;
-      }
-      return false;
-    },
+  return at;
+}
+
+function foldedBeyondAscii(forEach: ParsedIndex['forEach']): Set<string> {
+  const folded = new Set<string>();
+  forEach((name) => {
+    if (!isAscii(name)) folded.add(foldName(name));
+  });
+  return folded;
+}
+
+/**
+ * Windows also finds a folder by its short name, such as `LONGFO~1`. What such a name stands for can't be told, so an
+ * index that has one counts as tracking everything.
+ */
+function withoutShortNames(index: ParsedIndex): GitIndex {
+  let hasShort: boolean | undefined;
+  const find = (): boolean => {
+    let isFound = false;
+    index.forEach((name) => {
+      isFound ||= name.includes('~') && /~\d/.test(name.toString('latin1'));
+    });
+    return isFound;
   };
+  return { has: (path) => index.has(path) || (hasShort ??= find()) };
 }
 
 /** Whether an entry's name starts here: the flags before it contain its length. */
@@ -56,9 +113,10 @@ function isWholeName(bytes: Buffer, at: number, length: number): boolean {
 }
 
 /** Version 4: each name says how much of the previous one to drop, and what to add. */
-function parseShared(bytes: Buffer, hashBytes: number): GitIndex | undefined {
+function parseShared(bytes: Buffer, hashBytes: number): ParsedIndex | undefined {
   const count = bytes.readUInt32BE(8);
-  const names = new Set<string>();
+  const names: Buffer[] = [];
+  const folded = new Set<string>();
   let at = HEADER;
   let previous = Buffer.alloc(0);
   for (let entry = 0; entry < count; entry++) {
@@ -70,11 +128,15 @@ function parseShared(bytes: Buffer, hashBytes: number): GitIndex | undefined {
     const kept = previous.subarray(0, previous.length - drop.value);
     previous = Buffer.concat([kept, bytes.subarray(drop.next, end)]);
     if (previous.length === 0) return undefined;
-    names.add(foldCase(previous).toString('latin1'));
+    names.push(previous);
+    folded.add(foldName(previous));
     at = end + 1;
   }
   if (!hasKnownEnd(bytes, at, hashBytes)) return undefined;
-  return { has: (path) => names.has(foldCase(Buffer.from(path)).toString('latin1')) };
+  return {
+    has: (path) => folded.has(foldName(Buffer.from(path))),
+    forEach: (visit) => names.forEach((name) => visit(name)),
+  };
 }
 
 /** git's variable-length number, as in pack files. */
@@ -125,6 +187,23 @@ function hasKnownEnd(bytes: Buffer, from: number, hashBytes: number): boolean {
 }
 
 /** Byte by byte, so lengths and positions stay the same. */
-function foldCase(bytes: Buffer): Buffer {
+function lowerCase(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').toLowerCase(), 'latin1');
+}
+
+/**
+ * Some disks ignore case, how accents are written, and invisible characters. A repository can track two spellings of
+ * a folder, which are one folder there. Folding too much only makes a file foreign.
+ */
+function foldName(name: Buffer): string {
+  if (isAscii(name)) return name.toString('latin1').toLowerCase();
+  const bare = name
+    .toString('utf8')
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\p{Cf}]/gu, '');
+  return bare.toUpperCase().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '');
+}
+
+function isAsciiText(text: string): boolean {
+  return isAscii(Buffer.from(text));
 }

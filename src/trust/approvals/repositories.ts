@@ -1,7 +1,7 @@
 // Which git repositories track a file. All folders above it count: worktrees and submodules have a `.git` file that
 // names the real folder.
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { realPathOf } from '../../base/paths.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { type GitIndex, parseGitIndex } from './git-index.ts';
@@ -11,6 +11,8 @@ interface Repository {
   readonly root: string;
   /** The folder with the index; undefined if it can't be found. */
   readonly folder: string | undefined;
+  /** Whether `.git` is a file or link that leads elsewhere. */
+  readonly isElsewhere: boolean;
 }
 
 interface KnownIndex {
@@ -23,6 +25,8 @@ const EMPTY: GitIndex = { has: () => false };
 export class Repositories {
   readonly #above = new Map<string, readonly Repository[]>();
   readonly #indexes = new Map<string, KnownIndex>();
+  /** By the folder with the index. */
+  readonly #roots = new Map<string, readonly string[]>();
 
   /** Whether a repository tracks the file, a link to it, or a folder it is in; also if that can't be found out. */
   tracks(file: string, stats: Stats): boolean {
@@ -30,12 +34,7 @@ export class Repositories {
       if (folder === undefined || isBeingWritten(folder, stats)) return true;
       const index = this.#indexIn(folder);
       if (!index) return true;
-      const words = relative(root, file).split(sep);
-      // A folder is listed if it is a link, a submodule, or part of a sparse checkout.
-      return words.some((_word, last) => {
-        const path = words.slice(0, last + 1).join('/');
-        return index.has(path) || (last < words.length - 1 && index.has(`${path}/`));
-      });
+      return this.#rootsOf(root, folder).some((one) => isListed(index, relative(one, file)));
     });
   }
 
@@ -44,14 +43,27 @@ export class Repositories {
     return this.#repositoriesAbove(folder).some(({ root }) => !homes.includes(root));
   }
 
+  /** The index is about the folder that contains `.git`, unless git was told otherwise. */
+  #rootsOf(root: string, folder: string): readonly string[] {
+    const known = this.#roots.get(folder);
+    if (known) return known;
+    const named = configuredRoot(folder);
+    const roots = named === undefined ? [root] : [root, resolve(folder, named)];
+    this.#roots.set(folder, roots);
+    return roots;
+  }
+
   /** The same for all worktrees of a repository; undefined outside of repositories. */
   nameOf(folder: string): string | undefined {
     const [nearest] = this.#repositoriesAbove(folder);
     if (nearest?.folder === undefined) return undefined;
-    const common = readLine(join(nearest.folder, 'commondir'));
-    const shared = common === undefined ? nearest.folder : resolve(nearest.folder, common);
-    const within = relative(realPathOf(nearest.root), realPathOf(folder)).split(sep).join('/');
-    return `${realPathOf(shared)}#${within}`;
+    const root = realPathOf(nearest.root);
+    const within = relative(root, realPathOf(folder)).split(sep).join('/');
+    const own = realPathOf(nearest.folder);
+    if (!nearest.isElsewhere) return `${own}#${within}`;
+    const shared = sharedByWorktree(own, root);
+    // Any folder can claim to belong to a repository. Without its consent, it shares nothing with it.
+    return shared === undefined ? `${own}@${root}#${within}` : `${shared}#${within}`;
   }
 
   /** Nearest first. */
@@ -91,15 +103,51 @@ function repositoryIn(root: string): Repository | undefined {
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (!stats) return undefined;
     const isFile = stats.isSymbolicLink() ? statSync(place).isFile() : stats.isFile();
-    if (!isFile) return isEmpty(place) ? undefined : { root, folder: place };
+    const isElsewhere = !stats.isDirectory();
+    if (!isFile) return isEmpty(place) ? undefined : { root, folder: place, isElsewhere };
     const [, named] = /^gitdir: (.+)$/.exec(readLine(place) ?? '') ?? [];
     const folder = named === undefined ? undefined : resolve(root, named);
     const isThere = folder !== undefined && statSync(folder).isDirectory();
-    return { root, folder: isThere ? folder : undefined };
+    return { root, folder: isThere ? folder : undefined, isElsewhere };
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
-    return { root, folder: undefined };
+    return { root, folder: undefined, isElsewhere: true };
   }
+}
+
+/** The folder of the repository that has this worktree; undefined if it isn't one, or only says so. */
+function sharedByWorktree(folder: string, root: string): string | undefined {
+  const common = readLine(join(folder, 'commondir'));
+  const back = readLine(join(folder, 'gitdir'));
+  if (common === undefined || back === undefined) return undefined;
+  const shared = realPathOf(resolve(folder, common));
+  const isKnown =
+    dirname(folder) === join(shared, 'worktrees') &&
+    realPathOf(dirname(resolve(folder, back))) === root;
+  return isKnown ? shared : undefined;
+}
+
+/** A folder is listed if it is a link, a submodule, or part of a sparse checkout. */
+function isListed(index: GitIndex, path: string): boolean {
+  const words = path.split(sep);
+  if (words[0] === '..' || isAbsolute(path)) return false;
+  return words.some((_word, last) => {
+    const part = words.slice(0, last + 1).join('/');
+    return index.has(part) || (last < words.length - 1 && index.has(`${part}/`));
+  });
+}
+
+/** `core.worktree`, as written. */
+function configuredRoot(folder: string): string | undefined {
+  let section = '';
+  let found: string | undefined;
+  for (const line of readText(join(folder, 'config'))?.split(/\r?\n/) ?? []) {
+    const [, header = section, rest = ''] = /^\s*(?:\[([^\]]*)\])?(.*)$/.exec(line) ?? [];
+    section = header;
+    const [, quoted, plain] = /^\s*worktree\s*=\s*(?:"([^"]*)"|([^#;]*))/i.exec(rest) ?? [];
+    if (section.trim().toLowerCase() === 'core') found = quoted ?? plain?.trim() ?? found;
+  }
+  return found?.replaceAll('\\\\', '\\');
 }
 
 /** git itself takes no notice of such a folder. */
@@ -114,8 +162,12 @@ function isBeingWritten(folder: string, { ctimeMs }: Stats): boolean {
 }
 
 function readLine(file: string): string | undefined {
+  return readText(file)?.split(/\r?\n/)[0];
+}
+
+function readText(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').split(/\r?\n/)[0];
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;

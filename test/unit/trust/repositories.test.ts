@@ -2,6 +2,7 @@
 import {
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -77,6 +78,78 @@ describe('an index', () => {
     commitAll(folder);
     write(folder, 'switchboard.config.json');
     expect(tracks(join(folder, 'switchboard.config.json'))).toBe(true);
+  });
+
+  // Folders that are one and the same on disks that ignore case, accents' forms or invisible characters.
+  const spellings = [
+    ['case', 'mcps/Ä', 'mcps/ä'],
+    ['normal forms', 'mcps/\u00e9', 'mcps/e\u0301'],
+    ['a long s', 'mcps/sub', 'mcps/\u017fub'],
+    ['the Kelvin sign', 'mcps/kit', 'mcps/\u212ait'],
+    ['a sharp s', 'mcps/strasse', 'mcps/stra\u00dfe'],
+    ['an invisible character', 'mcps/one', 'mcps/o\u200dne'],
+  ] as const;
+
+  test.each(spellings)('takes two spellings of a folder for one: %s', (_what, one, two) => {
+    for (const [tracked, own] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      for (const version of ['2', '4']) {
+        const folder = createFolder(`${tracked}/.mcp.json`, 'a.json', 'ü.json');
+        commitAll(folder);
+        git(folder, 'update-index', '--index-version', version);
+        write(folder, `${own}/.mcp.json`);
+        write(folder, 'mcps/two/.mcp.json');
+        write(folder, 'mcps/zwö/.mcp.json');
+        const seen = [own, 'mcps/two', 'mcps/zwö'].map((place) =>
+          tracks(join(folder, place, '.mcp.json')),
+        );
+        expect({ version, seen }).toEqual({ version, seen: [true, false, false] });
+      }
+    }
+  });
+
+  test('with a short name counts as tracking everything on Windows', () => {
+    const folder = createFolder('longfoldername/a.json', 'LONGFO~1/.mcp.json');
+    commitAll(folder);
+    const bytes = readFileSync(join(folder, '.git/index'));
+    const has = (platform: NodeJS.Platform) =>
+      parseGitIndex(bytes, platform)?.has('longfoldername/.mcp.json');
+    expect([has('win32'), has('linux')]).toEqual([true, false]);
+    const plain = createFolder('a~.json', 'b.json');
+    commitAll(plain);
+    const index = parseGitIndex(readFileSync(join(plain, '.git/index')), 'win32');
+    expect([index?.has('b.json'), index?.has('c.json')]).toEqual([true, false]);
+  });
+
+  test('of a sparse checkout lists folders that are not there', () => {
+    const folder = createFolder('in/a.json', 'out/deep/b.json', 'c.json');
+    commitAll(folder);
+    git(folder, 'sparse-checkout', 'init', '--cone', '--sparse-index');
+    git(folder, 'sparse-checkout', 'set', 'in');
+    expect(readFileSync(join(folder, '.git/index'), 'latin1')).toContain('sdir');
+    for (const file of ['out/deep/b.json', 'out/new.json', 'in/own.json', 'own.json']) {
+      write(folder, file);
+    }
+    const seen = ['in/a.json', 'out/deep/b.json', 'out/new.json', 'in/own.json', 'own.json'].map(
+      (file) => tracks(join(folder, file)),
+    );
+    expect(seen).toEqual([true, true, true, false, false]);
+  });
+
+  test('with the extensions git writes for speed is read', () => {
+    const folder = createFolder(...Array.from({ length: 200 }, (_, index) => `f/${index}.json`));
+    commitAll(folder);
+    for (const version of ['2', '4']) {
+      git(folder, '-c', 'index.threads=4', 'update-index', '--index-version', version);
+      git(folder, 'update-index', '--force-untracked-cache');
+      write(folder, 'own.json');
+      expect([tracks(join(folder, 'f/199.json')), tracks(join(folder, 'own.json'))]).toEqual([
+        true,
+        false,
+      ]);
+    }
   });
 
   test.each([
@@ -162,6 +235,30 @@ describe('a file is tracked', () => {
     expect(tracks(join(folder, 'mcps/one/.mcp.json'))).toBe(true);
   });
 
+  test('in a folder that core.worktree names', () => {
+    const folder = createFolder('sub/a.json');
+    git(folder, 'init', '--quiet');
+    git(folder, 'config', 'core.worktree', join(folder, 'sub'));
+    git(join(folder, 'sub'), 'add', '--all');
+    write(folder, 'sub/own.json');
+    expect(readFileSync(join(folder, '.git/index'), 'latin1')).not.toContain('sub/a.json');
+    expect([tracks(join(folder, 'sub/a.json')), tracks(join(folder, 'sub/own.json'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test('if its repository is stored elsewhere', () => {
+    const elsewhere = createFolder();
+    const folder = createFolder('a.json');
+    commitAll(folder, `--separate-git-dir=${join(elsewhere, 'store')}`);
+    write(folder, 'own.json');
+    expect([tracks(join(folder, 'a.json')), tracks(join(folder, 'own.json'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('if the folder of its repository cannot be found', () => {
     const folder = createFolder('own.json');
     write(folder, '.git', 'gitdir: /nowhere/at/all\n');
@@ -185,5 +282,51 @@ describe('a file is tracked', () => {
     expect(repositories.tracks(file, statSync(file))).toBe(false);
     git(folder, 'add', 'own.json');
     expect(repositories.tracks(file, statSync(file))).toBe(true);
+  });
+});
+
+describe('approvals are shared only with worktrees that the repository knows', () => {
+  const nameOf = (folder: string) => new Repositories().nameOf(folder);
+
+  function repository(): string {
+    const folder = createFolder('a.json');
+    commitAll(folder);
+    return folder;
+  }
+
+  test('not with a folder whose .git names the repository', () => {
+    const folder = repository();
+    const archive = createFolder('a.json');
+    write(archive, '.git', `gitdir: ${join(folder, '.git')}\n`);
+    expect(nameOf(archive)).not.toBe(nameOf(folder));
+  });
+
+  test('not with a folder whose .git is a link to it', () => {
+    const folder = repository();
+    const archive = createFolder('a.json');
+    symlinkSync(join(folder, '.git'), join(archive, '.git'));
+    expect(nameOf(archive)).not.toBe(nameOf(folder));
+  });
+
+  test('not with a repository that claims to be a worktree', () => {
+    const folder = repository();
+    const plain = repository();
+    write(plain, '.git/commondir', `${join(folder, '.git')}\n`);
+    expect(nameOf(plain)).not.toBe(nameOf(folder));
+    const archive = createFolder('a.json', 'store/HEAD');
+    write(archive, '.git', 'gitdir: store\n');
+    write(archive, 'store/commondir', `${join(folder, '.git')}\n`);
+    write(archive, 'store/gitdir', `${join(archive, '.git')}\n`);
+    expect(nameOf(archive)).not.toBe(nameOf(folder));
+  });
+
+  test("not with a folder that uses another worktree's place", () => {
+    const folder = repository();
+    const other = createFolder();
+    git(folder, 'worktree', 'add', '--quiet', join(other, 'tree'));
+    const archive = createFolder('a.json');
+    write(archive, '.git', `gitdir: ${join(folder, '.git/worktrees/tree')}\n`);
+    expect(nameOf(join(other, 'tree'))).toBe(nameOf(folder));
+    expect(nameOf(archive)).not.toBe(nameOf(folder));
   });
 });

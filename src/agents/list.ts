@@ -47,6 +47,7 @@ export async function listAgents({
   if (found.files.length === 0) {
     return { agents: [], hidden: 0, folders, problems, skipped: [] };
   }
+  gate?.expect(found.files.map(({ file }) => file));
   const cache = openSummaryCache(home);
   const unnamed: Unnamed[] = [];
   const skipped: string[] = [];

@@ -13,7 +13,8 @@ export interface GroupCommand {
   readonly env: NodeJS.ProcessEnv;
 }
 
-const WINDOWS = process.platform === 'win32';
+export const PLATFORM = process.platform;
+const WINDOWS = PLATFORM === 'win32';
 
 /** Leaders of groups that may still exist. */
 const liveGroups = new Set<number>();

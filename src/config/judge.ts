@@ -81,6 +81,8 @@ export interface Judge {
   originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
   /** Whether a repository may have brought along what is in the folder. */
   isForeignFolder(folder: string): boolean;
+  /** These files will be read next: some questions are cheaper for many at once. */
+  expect?(files: readonly string[]): void;
   decide(subject: Subject): Verdict;
   /** Whether the user has approved it with its rights shown. */
   grants(subject: Subject): boolean;

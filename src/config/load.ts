@@ -47,6 +47,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const globs = setting(layers, (config) => config.discoverGlobs) ?? DEFAULTS.discoverGlobs;
   const search = await findFiles(globs, project, homeFolder);
   const namesGlobs = layers.find(({ config }) => config.discoverGlobs !== undefined);
+  gate.expect(search.files);
   const found = await readChildFiles(search.files, gate, namesGlobs?.origin !== undefined);
   const missing = [...search.warnings, ...found.missing];
   const { assistantFolder } = options;

@@ -36,6 +36,8 @@ export class Gate {
   readonly #settings: TrustSettings;
   readonly #folders: Folders;
   readonly #named: string[] = [];
+  /** Until the judge is opened. */
+  readonly #expected: string[] = [];
   #judge: Promise<Judge> | undefined;
   #opened: Judge | undefined;
 
@@ -59,6 +61,12 @@ export class Gate {
   /** Folders that a file of the project names: what is in them counts as the project's. */
   addFolders(folders: readonly string[]): void {
     this.#named.push(...folders);
+  }
+
+  /** These files will be read next. */
+  expect(files: readonly string[]): void {
+    if (this.#opened) this.#opened.expect?.(files);
+    else this.#expected.push(...files);
   }
 
   /** Whether the file is the project's, so that it has to be judged. */
@@ -131,7 +139,9 @@ export class Gate {
   async #judged(): Promise<Judge> {
     if (!this.#open) throw new Error('There is no judge.');
     this.#judge ??= this.#open(this.#settings, this.#folders);
+    if (this.#opened) return this.#opened;
     this.#opened = await this.#judge;
+    this.#opened.expect?.(this.#expected);
     return this.#opened;
   }
 }

@@ -1,9 +1,9 @@
 // Reads the main files. The user's comes first, because it says how far projects are trusted. A project's file that
 // came with a repository counts only as far as it's harmless, until the user approves it.
-import { statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { type Stats, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
-import { ownershipProblem } from '../../base/ownership.ts';
+import { type FileUser, ownershipProblem } from '../../base/ownership.ts';
 import {
   isWaiting,
   type OpenJudge,
@@ -102,14 +102,28 @@ function trustSettings(
   };
 }
 
-/** Whoever can write there decides what runs. */
-function checkHome({ home }: Places): void {
-  const stats = statSync(home, { throwIfNoEntry: false });
-  const problem = stats && ownershipProblem(stats);
-  if (problem === undefined) return;
-  throw new SwitchboardError('CONFIG_INVALID', `${home} is not used. ${problem}`, {
-    hint: 'Correct its owner and permissions, set SWITCHBOARD_HOME to a folder of your own, or set SWITCHBOARD_TRUST=all.',
-  });
+/** Files in the home that decide what runs, besides the main file. */
+const HOME_FILES = ['servers.json', 'trust.json', 'config.toml', 'mcp-descriptions.json'];
+
+/** Whoever can write there decides what runs. `statOf` and `user` are for tests. */
+export function checkHome(
+  { home, userFile }: Pick<Places, 'home' | 'userFile'>,
+  statOf: (path: string) => Stats | undefined = statIfAny,
+  user?: FileUser,
+): void {
+  const files = HOME_FILES.map((name) => join(home, name));
+  for (const path of [home, ...(userFile === undefined ? [] : [userFile]), ...files]) {
+    const stats = statOf(path);
+    const problem = stats && ownershipProblem(stats, user);
+    if (problem === undefined) continue;
+    throw new SwitchboardError('CONFIG_INVALID', `${path} is not used. ${problem}`, {
+      hint: 'Correct its owner and permissions, set SWITCHBOARD_HOME to a folder of your own, or set SWITCHBOARD_TRUST=all.',
+    });
+  }
+}
+
+function statIfAny(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 interface ProjectOptions {

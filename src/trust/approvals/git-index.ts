@@ -1,7 +1,7 @@
 // Reads a git index, the list of files a repository tracks. git itself is never run: the configuration of a hostile
 // repository can make it run programs. A file that can't be understood completely counts as unreadable.
-
 import { isAscii } from 'node:buffer';
+import { PLATFORM } from '../../base/process.ts';
 
 /** The files and folders an index lists. Names that some disks treat as equal count as equal. */
 export interface GitIndex {
@@ -17,7 +17,7 @@ const LENGTH = 0x0fff;
 /** Undefined if it can't be read, such as a split index. */
 export function parseGitIndex(
   bytes: Buffer,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform = PLATFORM,
 ): GitIndex | undefined {
   if (bytes.length < HEADER || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = bytes.readUInt32BE(4);

@@ -1,9 +1,10 @@
 // Judges a project's files by where they come from, and what they contain by the user's decisions.
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { DownloadMarks, type DownloadMarksOptions } from '../../base/download-marks.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
-import { isMarkedAsDownload, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
+import { type FileUser, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
 import type { ChildConfig } from '../../config/config.ts';
@@ -37,6 +38,12 @@ export interface JudgeOptions {
   readonly announces?: boolean | undefined;
   /** Whether the caller needs everything that was judged, also what is known to be approved. */
   readonly lists?: boolean | undefined;
+  /** Who runs this; by default, the process's user. */
+  readonly user?: FileUser | undefined;
+  /** By default, the system's. */
+  readonly statOf?: ((path: string) => Stats | undefined) | undefined;
+  /** How marks of downloaded files are found; by default, as on this system. */
+  readonly marks?: Omit<DownloadMarksOptions, 'unmarked'> | undefined;
 }
 
 export class FileJudge implements Judge {
@@ -44,6 +51,9 @@ export class FileJudge implements Judge {
   readonly #folders: Folders;
   readonly #announces: boolean;
   readonly #isListing: boolean;
+  readonly #user: FileUser | undefined;
+  readonly #statOf: (path: string) => Stats | undefined;
+  readonly #marks: DownloadMarks;
   readonly #batches = new Batches();
   readonly #repositories = new Repositories();
   readonly #store: TrustStore;
@@ -60,13 +70,16 @@ export class FileJudge implements Judge {
   constructor(
     settings: TrustSettings,
     folders: Folders,
-    { announces = false, lists = false }: JudgeOptions = {},
+    { announces = false, lists = false, user, statOf = statIfThere, marks }: JudgeOptions = {},
   ) {
     this.#settings = settings;
     this.#folders = folders;
     this.#announces = announces;
     this.#isListing = lists;
+    this.#user = user;
+    this.#statOf = statOf;
     this.#store = readTrustStore(folders.home);
+    this.#marks = new DownloadMarks({ ...marks, unmarked: this.#store.unmarked });
     for (const record of this.#store.records.values()) this.#index(record);
   }
 
@@ -90,9 +103,15 @@ export class FileJudge implements Judge {
       return 'user';
     if (mode === 'all') return 'user';
     const isListed = directories.some((folder) => pathInside(folder, file) !== undefined);
-    if (!isListed && !this.#isSafe(file, stats)) return 'refused';
-    if (mode === 'ask') return 'foreign';
-    return this.#isYours(file, stats, isListed) ? 'yours' : 'foreign';
+    const real = this.#realPathOf(file, stats);
+    const paths = real === undefined || real === file ? [file] : [file, real];
+    if (!isListed && !this.#areSafe(paths, stats)) return 'refused';
+    if (mode === 'ask' || real === undefined) return 'foreign';
+    return this.#areYours(paths, stats, isListed) ? 'yours' : 'foreign';
+  }
+
+  expect(files: readonly string[]): void {
+    this.#marks.expect(files);
   }
 
   isForeignFolder(folder: string): boolean {
@@ -149,14 +168,15 @@ export class FileJudge implements Judge {
   save(): readonly TrustedPart[] {
     const announced = this.#announces ? this.trusted : [];
     const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
-    if (this.#news.size + announced.length + batches.length === 0) return [];
+    const unmarked = this.#marks.news;
+    if (this.#news.size + announced.length + batches.length + unmarked.size === 0) return [];
     const { home } = this.#folders;
     // A command that only looks creates no folder.
     if (!this.#announces && !isFolder(home)) return [];
     const news = [...this.#news];
     const add = new Map(news.map(([hash, { record }]) => [hash, record]));
     try {
-      writeChange(home, { add, remove: this.#outdated, announced, batches });
+      writeChange(home, { add, remove: this.#outdated, announced, batches, unmarked });
     } catch (error) {
       // Without a record, it's trusted at first sight again next time.
       if (!isSystemError(error) && !(error instanceof SwitchboardError)) throw error;
@@ -223,30 +243,28 @@ export class FileJudge implements Judge {
     else this.#known.set(key, [record]);
   }
 
-  /** From the file up to the project, or only its own folder if it's elsewhere. */
-  #isSafe(file: string, stats: Stats): boolean {
-    return ownershipProblem(stats) === undefined && this.#isSafeFolder(dirname(file));
+  /** From the file up to the project, or only its own folder if it's elsewhere. A link has two places. */
+  #areSafe(paths: readonly string[], stats: Stats): boolean {
+    const isSafe = ownershipProblem(stats, this.#user) === undefined;
+    return isSafe && paths.every((path) => this.#isSafeFolder(dirname(path)));
   }
 
   #isSafeFolder(folder: string): boolean {
     const known = this.#safeFolders.get(folder);
     if (known !== undefined) return known;
     const { project } = this.#folders;
-    const stats = statSync(folder, { throwIfNoEntry: false });
-    const isOwn = stats !== undefined && ownershipProblem(stats) === undefined;
+    const stats = this.#statOf(folder);
+    const isOwn = stats !== undefined && ownershipProblem(stats, this.#user) === undefined;
     const isBelow = pathInside(project, folder) !== undefined;
     const isSafe = isOwn && (!isBelow || this.#isSafeFolder(dirname(folder)));
     this.#safeFolders.set(folder, isSafe);
     return isSafe;
   }
 
-  #isYours(file: string, stats: Stats, isListed: boolean): boolean {
-    if (!isListed && !isOwnFile(stats)) return false;
-    if (isMarkedAsDownload(file)) return false;
-    const real = this.#realPathOf(file, stats);
-    if (real === undefined) return false;
-    const paths = real === file ? [file] : [file, real];
-    return !paths.some((path) => this.#repositories.tracks(path, stats));
+  #areYours(paths: readonly string[], stats: Stats, isListed: boolean): boolean {
+    if (!isListed && !isOwnFile(stats, this.#user)) return false;
+    if (paths.some((path) => this.#repositories.tracks(path, stats))) return false;
+    return !this.#marks.has(paths[0] ?? '', stats);
   }
 
   /** Undefined if the path leads to another file than the one that was opened. */
@@ -270,4 +288,8 @@ export class FileJudge implements Judge {
     this.#scopes = repository === undefined ? [folder] : [repository, folder];
     return this.#scopes;
   }
+}
+
+function statIfThere(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }

@@ -47,6 +47,8 @@ export interface TrustStore {
   readonly announced: ReadonlySet<string>;
   /** Hashes of texts of which everything is approved. */
   readonly batches: ReadonlySet<string>;
+  /** The stamps of files that weren't marked as downloaded, by path. */
+  readonly unmarked: ReadonlyMap<string, string>;
   /** It exists, but can't be understood. */
   readonly isDamaged: boolean;
 }
@@ -55,6 +57,7 @@ const FORM = 1;
 const DECISIONS = new Set<unknown>(['approved', 'denied', 'revoked']);
 const MOST_BYTES = 16 << 20;
 const MOST_BATCHES = 1_000;
+const MOST_STAMPS = 5_000;
 const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };
 
 function trustFile(home: string): string {
@@ -67,7 +70,7 @@ export function readTrustStore(home: string): TrustStore {
   if (!isObject(content) || content['form'] !== FORM) {
     const isMissing = 'problem' in read && read.isMissing;
     const nothing = { since: undefined, records: new Map(), announced: new Set<string>() };
-    return { ...nothing, batches: new Set(), isDamaged: !isMissing };
+    return { ...nothing, batches: new Set(), unmarked: new Map(), isDamaged: !isMissing };
   }
   const { since, records } = content;
   return {
@@ -75,6 +78,7 @@ export function readTrustStore(home: string): TrustStore {
     records: new Map(isObject(records) ? Object.entries(records).filter(isRecordEntry) : []),
     announced: stringsIn(content['announced']),
     batches: stringsIn(content['batches']),
+    unmarked: stampsIn(content['unmarked']),
     isDamaged: false,
   };
 }
@@ -84,6 +88,7 @@ export interface TrustChange {
   readonly remove?: readonly string[];
   readonly announced?: readonly string[];
   readonly batches?: readonly string[];
+  readonly unmarked?: ReadonlyMap<string, string>;
 }
 
 /** Waits for other programs that change it. */
@@ -112,6 +117,7 @@ export function writeChange(home: string, change: TrustChange): void {
     remove = [],
     announced = [],
     batches = [],
+    unmarked = new Map<string, string>(),
   } = change;
   makeFolder(home);
   const before = readTrustStore(home);
@@ -130,6 +136,7 @@ export function writeChange(home: string, change: TrustChange): void {
     records: Object.fromEntries(records),
     announced: [...new Set([...before.announced, ...announced])],
     batches: [...new Set(kept)].slice(-MOST_BATCHES),
+    unmarked: Object.fromEntries([...before.unmarked, ...unmarked].slice(-MOST_STAMPS)),
   };
   writeAtomically(trustFile(home), `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 });
 }
@@ -145,6 +152,11 @@ function isRecordEntry(entry: [string, unknown]): entry is [string, TrustRecord]
 function stringsIn(value: unknown): Set<string> {
   const items: unknown[] = Array.isArray(value) ? value : [];
   return new Set(items.filter((one) => typeof one === 'string'));
+}
+
+function stampsIn(value: unknown): Map<string, string> {
+  const entries: [string, unknown][] = isObject(value) ? Object.entries(value) : [];
+  return new Map(entries.flatMap(([file, one]) => (typeof one === 'string' ? [[file, one]] : [])));
 }
 
 function parse(text: string): unknown {

@@ -9,10 +9,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { FileUser } from '../../../src/base/ownership.ts';
 import { readOpenedFile } from '../../../src/base/read-text.ts';
 import { Gate } from '../../../src/config/files/gate.ts';
+import { checkHome } from '../../../src/config/files/main-files.ts';
 import type { Subject, TrustSettings } from '../../../src/config/judge.ts';
 import { recordDecisions } from '../../../src/trust/approvals/decide.ts';
 import { FileJudge } from '../../../src/trust/approvals/judge.ts';
@@ -92,6 +94,66 @@ describe('a file', () => {
     expect(originOf(project, 'a.json')).toBe('yours');
   });
 
+  test('behind a link is refused if everyone can change its folder', () => {
+    const project = createProject();
+    const open = join(project.homeFolder, 'open');
+    mkdirSync(open);
+    writeFileSync(join(open, 'b.json'), '{}');
+    symlinkSync(join(open, 'b.json'), join(project.folder, 'link.json'));
+    expect(originOf(project, 'link.json')).toBe('yours');
+    chmodSync(open, 0o777);
+    expect(originOf(project, 'link.json')).toBe('refused');
+  });
+
+  describe('and its folders, as another user sees them', () => {
+    const ME = { uid: 1_000, sudoUid: undefined };
+    const project = () => createProject({ 'deep/er/a.json': {} });
+
+    /** How the file is judged if these users own it and its folders; everything else is mine. */
+    function judged(owners: Record<string, number>, user: FileUser = ME, directories = ['/no']) {
+      const { folder, homeFolder } = project();
+      const owned = (path: string) => {
+        const uid = owners[relative(folder, path)] ?? 1_000;
+        return Object.assign(statSync(path), { uid });
+      };
+      const judge = new FileJudge(
+        { ...REPOSITORY, directories: directories.map((place) => join(folder, place)) },
+        { project: folder, home: join(homeFolder, '.switchboard'), homeFolder },
+        { user, statOf: owned },
+      );
+      const file = join(folder, 'deep/er/a.json');
+      return judge.originOf(file, owned(file));
+    }
+
+    test('counts only if every one up to the project is mine', () => {
+      expect(judged({})).toBe('yours');
+      for (const place of ['deep/er/a.json', 'deep/er', 'deep', '']) {
+        expect({ place, is: judged({ [place]: 2_000 }) }).toEqual({ place, is: 'refused' });
+        expect({ place, is: judged({ [place]: 2_000 }, ME, ['']) }).toEqual({ place, is: 'yours' });
+      }
+      expect(judged({ deep: 2_000 }, ME, ['deep'])).toBe('yours');
+      expect(judged({ deep: 2_000 }, ME, ['other'])).toBe('refused');
+    });
+
+    test("counts if it is root's, but a file of root isn't mine", () => {
+      for (const place of ['deep/er', 'deep', '']) expect(judged({ [place]: 0 })).toBe('yours');
+      expect(judged({ 'deep/er/a.json': 0 })).toBe('foreign');
+    });
+
+    test('counts for root if it belongs to the user who called sudo', () => {
+      const all = { 'deep/er/a.json': 1_000, 'deep/er': 1_000, deep: 1_000, '': 1_000 };
+      expect(judged(all, { uid: 0, sudoUid: '1000' })).toBe('yours');
+      expect(judged(all, { uid: 0, sudoUid: '1001' })).toBe('refused');
+      expect(judged(all, { uid: 0, sudoUid: undefined })).toBe('refused');
+      // Anyone can set the variable.
+      expect(judged({ deep: 2_000 }, { uid: 1_000, sudoUid: '2000' })).toBe('refused');
+    });
+
+    test('counts always on Windows, where files have no such owner', () => {
+      expect(judged({ deep: 2_000 }, { uid: undefined, sudoUid: undefined })).toBe('yours');
+    });
+  });
+
   test('of another user is refused', () => {
     const project = createProject({ 'a.json': {} });
     const file = join(project.folder, 'a.json');
@@ -114,6 +176,42 @@ describe('a file', () => {
     commitAll(project.folder);
     symlinkSync('tracked.json', join(project.folder, 'link.json'));
     expect(originOf(project, 'link.json')).toBe('foreign');
+  });
+});
+
+describe("Switchboard's home", () => {
+  const ME = { uid: 1_000, sudoUid: undefined };
+  const HOME = '/home/me/.switchboard';
+  const userFile = `${HOME}/switchboard.config.json`;
+
+  function check(owned: Record<string, Partial<Stats>>, user: FileUser = ME): string {
+    const mine = { uid: 1_000, mode: 0o644 };
+    const statOf = (path: string) => ({ ...mine, ...owned[path] }) as Stats;
+    try {
+      checkHome({ home: HOME, userFile }, statOf, user);
+      return 'used';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  test.each([HOME, userFile, `${HOME}/trust.json`, `${HOME}/servers.json`, `${HOME}/config.toml`])(
+    'is used only if nobody else can change %s',
+    (path) => {
+      expect(check({})).toBe('used');
+      expect(check({ [path]: { uid: 0 } })).toBe('used');
+      expect(check({ [path]: { uid: 2_000 } })).toBe(
+        `${path} is not used. It belongs to another user.`,
+      );
+      expect(check({ [path]: { mode: 0o666 } })).toBe(
+        `${path} is not used. Every user can change it.`,
+      );
+    },
+  );
+
+  test('may belong to the user who called sudo', () => {
+    expect(check({}, { uid: 0, sudoUid: '1000' })).toBe('used');
+    expect(check({}, { uid: 0, sudoUid: '2000' })).toContain('It belongs to another user.');
   });
 });
 

@@ -46,6 +46,9 @@ export interface JudgeOptions {
   readonly marks?: Omit<DownloadMarksOptions, 'unmarked'> | undefined;
 }
 
+/** Ways to decide that show all that is approved. */
+const SEEN_BY: ReadonlySet<DecidedBy> = new Set<DecidedBy>(['user', 'host']);
+
 export class FileJudge implements Judge {
   readonly #settings: TrustSettings;
   readonly #folders: Folders;
@@ -160,7 +163,7 @@ export class FileJudge implements Judge {
       rights.length === 0 ||
       approved.some(
         ({ decision, by, rights: seen }) =>
-          decision === 'approved' && by === 'user' && rights.every((one) => seen?.includes(one)),
+          decision === 'approved' && SEEN_BY.has(by) && rights.every((one) => seen?.includes(one)),
       )
     );
   }

@@ -16,7 +16,7 @@ import { canAnswer } from './mcp/questions.ts';
 import type { ListedHost } from './session/handshake-desk.ts';
 import { type HostApprovals, Switchboard, type SwitchboardOptions } from './switchboard.ts';
 import type { HostQuestions } from './trust/approvals/ask-host.ts';
-import { judgeOpener } from './trust/approvals/open.ts';
+import { judgeOpener, saveJudged } from './trust/approvals/open.ts';
 import { noteApprovals } from './trust/audit/events.ts';
 
 export interface ProjectOptions
@@ -229,7 +229,7 @@ async function load(options: ProjectOptions): Promise<Loaded> {
   const { agents: settings } = config;
   const isLooking = options.hasAgents === true && settings.show !== 'off';
   const found = isLooking ? await listAgents({ ...config, settings }) : NO_AGENTS;
-  const trusted = config.gate?.judge?.save() ?? [];
+  const trusted = saveJudged(config, { announces: options.announcesTrust });
   const loaded = { config, found, trusted };
   await options.onLoaded?.(loaded);
   return loaded;

@@ -94,6 +94,8 @@ export interface Judge {
   readonly waiting: number;
   /** The files of the user's that were trusted at first sight just now. */
   readonly trusted: readonly string[];
+  /** What waits, and the user hasn't been told about yet. */
+  readonly newlyWaiting: readonly JudgedSubject[];
 }
 
 /** Loads the implementation: only projects that have files need it. */

@@ -1,5 +1,13 @@
 // What a project's files may do: those made here work at once, those that came with a repository wait for the user.
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agentProject, toml } from '../support/agent-project.ts';
@@ -395,9 +403,30 @@ test('servers that were used before the update stay approved, and others wait', 
   // As an earlier version did: use servers without a decision.
   const before = { ...project, env: { ...project.env, SWITCHBOARD_TRUST: 'all' } };
   for (const name of ['one', 'two']) await runSwitchboard(before, ['tools', name]);
-  expect(existsSync(join(project.dir, 'home/.switchboard/trust.json'))).toBe(false);
+  rmSync(join(project.dir, 'home/.switchboard/trust.json'));
   expect(await statusOf(project)).toEqual({ one: 'approved', two: 'pending', three: 'pending' });
   expect(await callOne(project)).toContain('hello');
+});
+
+test('servers that were used while everything was trusted need approval later', async () => {
+  const project = clonedProject();
+  const trusting = { ...project, env: { ...project.env, SWITCHBOARD_TRUST: 'all' } };
+  await runSwitchboard(trusting, ['tools', 'one']);
+  await callOne(trusting);
+  expect(await statusOf(project)).toEqual({ one: 'pending' });
+});
+
+test('what waits is listed once', async () => {
+  const project = clonedProject({ ...MOCK_CHILD, env: { TOKEN: 'literal' } });
+  const file = join(project.dir, 'switchboard.config.json');
+  const start = async () => (await RawHost.connect(project)).lastWords();
+  const line = `switchboard: waiting for approval: server one in ${file}.\n`;
+  expect(await start()).toContain(line);
+  const second = await start();
+  expect(second).not.toContain(line);
+  expect(second).toContain('Run: switchboard trust');
+  project.write('switchboard.config.json', { mcpServers: { one: MOCK_CHILD } });
+  expect(await start()).toContain(line);
 });
 
 test('an agent and its instructions are approved together, and nothing of it is listed before', async () => {

@@ -17,7 +17,7 @@ import { resolveLogging } from '../../config/settings/logging.ts';
 import { unknownChild } from '../../pool/pool.ts';
 import { Project } from '../../project.ts';
 import type { Switchboard } from '../../switchboard.ts';
-import { judgeOpener } from '../../trust/approvals/open.ts';
+import { judgeOpener, saveJudged } from '../../trust/approvals/open.ts';
 import { noteApprovals } from '../../trust/audit/events.ts';
 import { assistantLaunch, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
@@ -57,7 +57,7 @@ export async function loadFor(options: CommandOptions): Promise<Config> {
 
 /** Records what was trusted without asking. */
 async function saveTrusted(config: Config): Promise<void> {
-  const trusted = config.gate?.judge?.save() ?? [];
+  const trusted = saveJudged(config);
   if (trusted.length === 0 || !config.audit) return;
   await withAudit(config, async (audit) => noteApprovals(audit, trusted));
 }

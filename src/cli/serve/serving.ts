@@ -6,7 +6,7 @@ import { type AdjustableLog, createLog } from '../../base/log.ts';
 import { type Config, isOff } from '../../config/config.ts';
 import { isScript } from '../../config/files/files.ts';
 import { findFolders } from '../../config/files/places.ts';
-import type { Judge } from '../../config/judge.ts';
+import { harmlessName, type Judge } from '../../config/judge.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
@@ -108,10 +108,16 @@ async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<
   }
 }
 
-/** Each file once. */
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Each once. */
 function announceTrust(judge: Judge | undefined, log: AdjustableLog): void {
   for (const file of judge?.trusted ?? []) {
     log.info(`trusting ${file}: it was made on this machine, and no git repository tracks it.`);
+  }
+  for (const { subject } of judge?.newlyWaiting ?? []) {
+    const { kind, name, file } = subject;
+    log.info(`waiting for approval: ${kind} ${harmlessName(name, NOTHING)} in ${file}.`);
   }
 }
 

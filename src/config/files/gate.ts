@@ -53,6 +53,11 @@ export class Gate {
     return this.#opened;
   }
 
+  /** Whether nothing is judged, because the user trusts every project. */
+  get trustsAll(): boolean {
+    return this.#settings.mode === 'all';
+  }
+
   /** Whether hosts may ask the user about what waits. */
   get asksHosts(): boolean {
     return this.#settings.elicitation !== false;

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { ChildConfig } from '../../config/config.ts';
 import { Catalog } from '../../pool/catalog.ts';
 
+/** A variable and nothing else: a default after `:-` would be a literal value. */
+const REFERENCE = /^\$\{(?:env:)?[A-Za-z_]\w*\}$/;
+
 /** `since`: when the first decision was recorded. */
 export function wasUsedBefore(
   child: ChildConfig,
@@ -12,8 +15,7 @@ export function wasUsedBefore(
 ): boolean {
   const { command, remote, assistant, behind } = child;
   if (!command || remote || assistant || behind) return false;
-  const hasLiterals = Object.values(command.env).some((value) => !/^\$\{[^}]*\}$/.test(value));
-  if (hasLiterals) return false;
+  if (Object.values(command.env).some((value) => !REFERENCE.test(value))) return false;
   const catalog = new Catalog(join(home, 'cache', 'catalog'), () => {});
   if (!catalog.mayKnow(child)) return false;
   const { listedAt } = catalog.get(child);

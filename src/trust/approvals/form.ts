@@ -26,6 +26,8 @@ const KINDS: Readonly<Record<Subject['kind'], string>> = {
   instructions: 'Instructions of agent',
   'model-map': 'Model names',
   'agent-server': 'Server for agents',
+  hooks: 'Hooks',
+  runner: 'Packages of the project',
 };
 
 const INTRODUCTION =

@@ -98,6 +98,13 @@ export class FileJudge implements Judge {
     return [...this.#trusted];
   }
 
+  get newlyWaiting(): readonly JudgedSubject[] {
+    if (!this.#announces) return [];
+    return this.judged.filter(
+      ({ verdict, hash }) => isWaiting(verdict) && !this.#store.announced.has(hash),
+    );
+  }
+
   originOf(file: string, stats: Stats, isNamed = false): FileOrigin {
     const { mode, directories } = this.#settings;
     const { project, home, homeFolder } = this.#folders;
@@ -169,7 +176,8 @@ export class FileJudge implements Judge {
   }
 
   save(): readonly TrustedPart[] {
-    const announced = this.#announces ? this.trusted : [];
+    const waiting = this.newlyWaiting.map(({ hash }) => hash);
+    const announced = this.#announces ? [...this.trusted, ...waiting] : [];
     const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
     const unmarked = this.#marks.news;
     if (this.#news.size + announced.length + batches.length + unmarked.size === 0) return [];

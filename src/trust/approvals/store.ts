@@ -1,4 +1,5 @@
 // The user's decisions, in `$SWITCHBOARD_HOME/trust.json`. A file that can't be read approves nothing.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -43,7 +44,7 @@ export interface TrustStore {
   readonly since: string | undefined;
   /** By hash. */
   readonly records: ReadonlyMap<string, TrustRecord>;
-  /** Files that were trusted at first sight and announced. */
+  /** Files that were trusted at first sight, and hashes of what waits, that the user was told about. */
   readonly announced: ReadonlySet<string>;
   /** Hashes of texts of which everything is approved. */
   readonly batches: ReadonlySet<string>;
@@ -58,6 +59,7 @@ const DECISIONS = new Set<unknown>(['approved', 'denied', 'revoked']);
 const MOST_BYTES = 16 << 20;
 const MOST_BATCHES = 1_000;
 const MOST_STAMPS = 5_000;
+const MOST_ANNOUNCED = 10_000;
 const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };
 
 function trustFile(home: string): string {
@@ -110,6 +112,16 @@ export async function changeTrustStore(home: string, change: TrustChange): Promi
   }
 }
 
+/** Notes that approvals exist from now on, so that what is used later doesn't count as used before. */
+export function beginTrustStore(home: string): void {
+  if (existsSync(trustFile(home))) return;
+  try {
+    writeChange(home, {});
+  } catch (error) {
+    if (!isSystemError(error)) throw error; // a read-only home keeps nothing
+  }
+}
+
 /** For what is only remembered: if another program writes at the same moment, it's remembered next time. */
 export function writeChange(home: string, change: TrustChange): void {
   const {
@@ -134,7 +146,7 @@ export function writeChange(home: string, change: TrustChange): void {
     form: FORM,
     since: before.since ?? new Date().toISOString(),
     records: Object.fromEntries(records),
-    announced: [...new Set([...before.announced, ...announced])],
+    announced: [...new Set([...before.announced, ...announced])].slice(-MOST_ANNOUNCED),
     batches: [...new Set(kept)].slice(-MOST_BATCHES),
     unmarked: Object.fromEntries([...before.unmarked, ...unmarked].slice(-MOST_STAMPS)),
   };

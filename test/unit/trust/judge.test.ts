@@ -243,6 +243,7 @@ test('of 1,000 swaps while a file is read, none makes a tracked text look like y
           judged: [],
           waiting: 0,
           trusted: [],
+          newlyWaiting: [],
           decide: () => 'pending' as const,
           grants: () => false,
           save: () => [],

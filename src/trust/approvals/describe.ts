@@ -4,6 +4,7 @@ import { isObject } from '../../base/object.ts';
 import { nameHidden } from '../../base/text.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import type { JudgedSubject } from '../../config/judge.ts';
+import { describeWeakening } from './weakens.ts';
 
 export function describeSubject({ subject, content }: JudgedSubject): string[] {
   // In the user's own files, values are often secrets.
@@ -40,7 +41,10 @@ function linesOf(kind: string, content: Record<string, unknown>): string[] {
     const { program, args, cwd } = content;
     return describeServer({ command: { program, args }, cwd });
   }
-  if (kind === 'settings') return Object.entries(content).flatMap(describeSetting);
+  if (kind === 'settings') {
+    const settings = Object.entries(content).flatMap(describeSetting);
+    return [...describeWeakening(content), ...settings];
+  }
   const { text } = content;
   return typeof text === 'string' ? text.split(/\r?\n/) : [JSON.stringify(content)];
 }
@@ -64,6 +68,7 @@ function describeServer(content: Record<string, unknown>): string[] {
     ...(place['oauth'] === undefined ? [] : [`oauth: ${JSON.stringify(place['oauth'])}`]),
     ...variables({ command, remote, cwd }),
     ...describeModel(others['assistant']),
+    ...describeWeakening({ toolChanges: others['toolChanges'], start: others['start'] }),
     ...(invalid === true ? ['is invalid; see: switchboard config check --trust all'] : []),
     ...Object.entries(others).flatMap(([key, value]) => describeKey(key, value)),
     ...(isObject(behind) ? ['behind an assistant:', ...describeServer(behind).map(indent)] : []),
@@ -118,9 +123,13 @@ function describeSetting([key, value]: [string, unknown]): string[] {
   if (key !== 'suites' || !isObject(value)) return [`${key}: ${JSON.stringify(value)}`];
   return Object.entries(value).flatMap(([name, keys]) => {
     const model = describeModel(isObject(keys) ? keys['assistant'] : undefined);
-    return [`changes server ${JSON.stringify(name)}: ${JSON.stringify(keys)}`].concat(
-      model.map(indent),
-    );
+    const server = JSON.stringify(name);
+    const weakened = isObject(keys) ? describeWeakening(keys, ` server ${server}`) : [];
+    return [
+      ...weakened,
+      `changes server ${server}: ${JSON.stringify(keys)}`,
+      ...model.map(indent),
+    ];
   });
 }
 

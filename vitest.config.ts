@@ -41,6 +41,7 @@ const THOROUGH = [
   'test/unit/child/remote/{faults-remote,remote-children}.test.ts',
   'test/unit/agents/{codex/approvals,servers/enumerator}.test.ts', // start real programs
   'test/unit/conformance/fixture.test.ts',
+  'test/unit/trust/swaps.test.ts', // replaces files a thousand times while they are read
   'test/unit/rpc/framer.fuzz.test.ts',
 ];
 /** Tests that `npm test` runs in a few places and `thorough` in the others. */

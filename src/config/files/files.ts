@@ -2,9 +2,9 @@
 // a byte order mark.
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { extname, join, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { compileFunction } from 'node:vm';
+import { compileFunction, constants } from 'node:vm';
 import type { ParseError } from 'jsonc-parser';
 import { SwitchboardError } from '../../base/errors.ts';
 import { type ReadText, readTextFile } from '../../base/read-text.ts';
@@ -133,14 +133,15 @@ export function withoutByteOrderMark(text: string): string {
 
 /** Returns the exported object, or what the exported function or promise resolves to. */
 function runScript(file: string): Promise<unknown> {
-  return resolveExport(file, () => {
-    // A reload must see the current file, but Node caches ES modules by URL and CommonJS modules by path.
-    const path = resolve(file);
-    const { mtimeMs } = fileAt(path);
-    const { cache } = createRequire(path);
-    delete cache[path];
-    return import(`${pathToFileURL(path).href}?changed=${mtimeMs}`) as Promise<object>;
-  });
+  return resolveExport(file, () => importFile(resolve(file)));
+}
+
+/** A reload must see the current file, but Node caches ES modules by URL and CommonJS modules by path. */
+function importFile(path: string): Promise<object> {
+  const { mtimeMs } = fileAt(path);
+  const { cache } = createRequire(path);
+  delete cache[path];
+  return import(`${pathToFileURL(path).href}?changed=${mtimeMs}`) as Promise<object>;
 }
 
 /**
@@ -151,14 +152,46 @@ export async function runApprovedScript(file: string, text: string): Promise<Sou
   const value = await resolveExport(file, () =>
     isCommonJs(file, text)
       ? Promise.resolve({ default: runCommonJs(file, text) })
-      : (import(`data:text/javascript,${encodeURIComponent(text)}`) as Promise<object>),
+      : importText(text),
   );
   return { file, value, text: undefined };
 }
 
+/**
+ * Runs a script of the user's as it was judged, although the file may have been replaced by now. It can load any other
+ * file. An ES module that does so has to be imported from its place.
+ */
+export async function runOwnScript(file: string, text: string): Promise<Source> {
+  const path = resolve(file);
+  const value = await resolveExport(file, () => {
+    if (isCommonJs(file, text)) return Promise.resolve({ default: runOwnCommonJs(path, text) });
+    return LOADS_FILES.test(text) ? importFile(path) : importText(text);
+  });
+  return { file, value, text: undefined };
+}
+
+/** Imports of anything but Node's own modules, as far as can be told from the text. */
+const LOADS_FILES = /\bfrom\s*['"](?!node:)|\bimport\s*(?:['"](?!node:)|\()|\bimport\.meta\b/;
+
+function importText(text: string): Promise<object> {
+  return import(`data:text/javascript,${encodeURIComponent(text)}`) as Promise<object>;
+}
+
 function isCommonJs(file: string, text: string): boolean {
   if (extname(file) !== '.js') return extname(file) === '.cjs';
-  return !/^\s*(?:import|export)\b/m.test(text);
+  return !/^\s*(?:import\b(?!\s*\()|export\b)/m.test(text);
+}
+
+function runOwnCommonJs(path: string, text: string): unknown {
+  const module: { exports: unknown } = { exports: {} };
+  const names = ['module', 'exports', 'require', '__filename', '__dirname'];
+  const body = text.replace(/^\uFEFF?#!.*/, '');
+  const run = compileFunction(body, names, {
+    filename: path,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }) as (...given: unknown[]) => void;
+  run.call(module.exports, module, module.exports, createRequire(path), path, dirname(path));
+  return module.exports;
 }
 
 function runCommonJs(file: string, text: string): unknown {

@@ -29,6 +29,7 @@ import {
   parseSource,
   readConfigFile,
   runApprovedScript,
+  runOwnScript,
 } from './files.ts';
 import { Gate, type GatedText, ignoredFile, isUnusable } from './gate.ts';
 import { expandHome } from './globs.ts';
@@ -175,7 +176,7 @@ async function readScript(
   const subject = { kind: 'script', name: basename(file), file, origin } as const;
   if (gate.decide({ ...subject, content: () => ({ text }) }) !== 'approved') return undefined;
   const source =
-    origin === 'yours' ? await readConfigFile(file) : await runApprovedScript(file, text);
+    origin === 'yours' ? await runOwnScript(file, text) : await runApprovedScript(file, text);
   const checked = withApprovedHooks(await checkConfigFile(source), file, origin, gate);
   const suites = Object.entries(checked.config.suites ?? {});
   const judged = await judgeSuites({ file, origin, ...checked }, suites, options);

@@ -44,10 +44,13 @@ const THOROUGH = [
   'test/unit/trust/swaps.test.ts', // replaces files a thousand times while they are read
   'test/unit/rpc/framer.fuzz.test.ts',
 ];
-/** Tests that `npm test` runs in a few places and `thorough` in the others. */
-const PLACES = [
+/** Tests that `npm test` runs in part, and `thorough` the rest of: see `slow.ts` in test/support, `places.ts` in test/e2e. */
+const IN_PART = [
   'test/e2e/{assistant,hostile-commands}.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
+  'test/e2e/{approvals,audit,hooks,hostile-repository,permissions,redaction,secrets,tool-changes}.test.ts',
+  'test/e2e/{agents,children,show,status}.test.ts',
+  'test/unit/{rpc/framer,mcp/signature}.test.ts',
 ];
 
 const servers = { globalSetup: 'test/support/bundle-servers.ts' };
@@ -60,6 +63,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/{unit,arch,contract}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...THOROUGH],
+          env: { PLACES: 'core' },
           ...COMMON,
         },
       },
@@ -73,7 +77,7 @@ export default defineConfig({
           ...COMMON,
         },
       },
-      { test: { name: 'thorough', include: [...THOROUGH, ...PLACES], ...servers, ...COMMON } },
+      { test: { name: 'thorough', include: [...THOROUGH, ...IN_PART], ...servers, ...COMMON } },
       {
         test: {
           name: 'sandbox',

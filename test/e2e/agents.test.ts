@@ -1,7 +1,7 @@
 // Agents as a host sees and uses them, with the built program and an engine that does what it is told.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { cleanText } from '../../src/base/text.ts';
 import { agentProject, frontMatter, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
@@ -9,6 +9,7 @@ import { eventually, isAlive, processesWith } from '../support/processes.ts';
 import { PROGRAM } from '../support/project.ts';
 import { RawHost, toolsOf } from '../support/raw-host.ts';
 import { publishedServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
 const SCHEMA = {
@@ -419,20 +420,23 @@ test('when the host disconnects, its runs stop', async () => {
   expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
 });
 
-test('the next Switchboard stops processes left by a killed one’s agent, wherever they moved', async () => {
-  const project = agentProject({
-    '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
-  });
-  const killed = await RawHost.connect(project);
-  void killed.callTool('agent_aide', { task: 'go', cwd: '/' }).catch(() => {});
-  const left = () => project.records().find(({ started }) => started !== undefined)?.started ?? 0;
-  expect(await eventually(() => left() > 0)).toBe(true);
-  killed.process.kill('SIGKILL');
-  await killed.exited;
-  expect(isAlive(left())).toBe(true);
-  await RawHost.connect(project);
-  expect(await eventually(() => !isAlive(left()))).toBe(true);
-});
+slow(
+  'the next Switchboard stops processes left by a killed one’s agent, wherever they moved',
+  async () => {
+    const project = agentProject({
+      '.agents/a.toml': toml('Aide', 'instructions = "script: leaves-processes"'),
+    });
+    const killed = await RawHost.connect(project);
+    void killed.callTool('agent_aide', { task: 'go', cwd: '/' }).catch(() => {});
+    const left = () => project.records().find(({ started }) => started !== undefined)?.started ?? 0;
+    expect(await eventually(() => left() > 0)).toBe(true);
+    killed.process.kill('SIGKILL');
+    await killed.exited;
+    expect(isAlive(left())).toBe(true);
+    await RawHost.connect(project);
+    expect(await eventually(() => !isAlive(left()))).toBe(true);
+  },
+);
 
 test('the next Switchboard removes folders left by a killed one’s sandbox', async () => {
   const project = agentProject({
@@ -458,7 +462,7 @@ test('a run that takes too long is stopped, and its output is kept', async () =>
   expect(output).toContain('AGENTS_TIMEOUT_MS');
 });
 
-test('50 MB of output is cut, with a note', async () => {
+slow('50 MB of output is cut, with a note', async () => {
   const project = agentProject(
     { '.agents/a.toml': toml('Aide') },
     { AGENTS_OUTPUT_MAX_CHARS: '5000' },
@@ -721,7 +725,7 @@ command = "no-such-program"`,
   expect(checked.stdout).toContain('Server "mine" did not start: no-such-program was not found.');
 });
 
-test('`agents` reports invalid settings, filtered agents and empty folders', async () => {
+slow('`agents` reports invalid settings, filtered agents and empty folders', async () => {
   const files = { '.agents/a.toml': toml('Aide', 'tags = ["small"]'), '.agents/b.toml': toml('B') };
   const project = agentProject(files, {
     AGENTS_TIMEOUT_MS: 'soon',
@@ -816,7 +820,7 @@ test('`run` on a terminal shows the agent’s steps, and its last message once',
   expect(await show('script: dies')).toContain('  I begin');
 });
 
-test('an agent runs under the name hosts see, even if a server has taken its own', async () => {
+slow('an agent runs under the name hosts see, even if a server has taken its own', async () => {
   const project = agentProject({
     '.agents/s.toml': toml('suite'),
     'switchboard.config.json': {

@@ -2,13 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { agentProject, runThrough, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { type Trial, until, withFaults } from '../support/faults.ts';
 import { configWith, createProject, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 
 const USER_FILE = 'home/.switchboard/switchboard.config.json';
 const AUDITED = { files: { [USER_FILE]: { audit: true } } };
@@ -93,7 +94,7 @@ test('a session leaves a line per call, and the commands show and verify them', 
   expect(verified.stdout).toContain('1 file, 6 entries in');
 });
 
-test('an edited line is found, and fails the command', async () => {
+slow('an edited line is found, and fails the command', async () => {
   const project = createProject({
     ...configWith({ kid: testServer('toolbox') }),
     ...AUDITED.files,
@@ -129,7 +130,7 @@ test('while it is off, nothing is written, and the command says how to turn it o
   );
 });
 
-test('after servers crash, are killed and calls are cancelled, every call has its line', () =>
+slow('after servers crash, are killed and calls are cancelled, every call has its line', () =>
   withFaults(
     { kid: { rpcTimeoutMs: 3_000 }, other: {} },
     async (trial) => {
@@ -177,9 +178,10 @@ test('after servers crash, are killed and calls are cancelled, every call has it
       await expectIntact(trial);
     },
     AUDITED,
-  ));
+  ),
+);
 
-test('a Switchboard that is killed leaves a line for each call it answered', () =>
+slow('a Switchboard that is killed leaves a line for each call it answered', () =>
   withFaults(
     { kid: {} },
     async (trial) => {
@@ -197,9 +199,10 @@ test('a Switchboard that is killed leaves a line for each call it answered', () 
       await expectIntact(trial);
     },
     AUDITED,
-  ));
+  ),
+);
 
-test('what the user decides with commands has lines, without any secret', async () => {
+slow('what the user decides with commands has lines, without any secret', async () => {
   const project = createProject({
     ...configWith({ kid: testServer('toolbox') }, { hooks: { beforeCall: [{ command: 'x' }] } }),
     ...AUDITED.files,
@@ -243,7 +246,7 @@ test('what the user decides with commands has lines, without any secret', async 
   await expectIntact({ project });
 });
 
-test('nothing is decided if the log is required and cannot be written', async () => {
+slow('nothing is decided if the log is required and cannot be written', async () => {
   const project = createProject({
     ...configWith({ kid: testServer('toolbox') }, { hooks: { beforeCall: [{ command: 'x' }] } }),
     [USER_FILE]: { audit: { required: true } },
@@ -258,7 +261,7 @@ test('nothing is decided if the log is required and cannot be written', async ()
   expect(stored.status).toBe(2);
 });
 
-test.skipIf(!existsSync(PRLIMIT))(
+(existsSync(PRLIMIT) ? slow : slow.skip)(
   'a full disk refuses calls while the log is required, and breaks nothing',
   () =>
     withFaults(
@@ -285,7 +288,7 @@ test.skipIf(!existsSync(PRLIMIT))(
     ),
 );
 
-test('the run of an agent has a line, without its task', async () => {
+slow('the run of an agent has a line, without its task', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide'), ...AUDITED.files });
   const host = await RawHost.connect(project, { client: 'some-host' });
   const { ok } = await runThrough(host, 'agent_aide', { task: 'my plan', cwd: project.dir });

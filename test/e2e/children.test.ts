@@ -1,12 +1,13 @@
 // Child servers: how they are started, spoken to and survived.
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { wholeLines } from '../support/lines.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { configWith, createProject, FIXTURES, type Project } from '../support/project.ts';
 import { type Answer, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { MOCK_CHILD, testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 
 interface Surroundings {
   readonly pid: number;
@@ -247,7 +248,7 @@ describe('a server that cannot start explains why', () => {
 });
 
 describe('a slow start', () => {
-  test('through npx may exceed childSpawnMs’s default', async () => {
+  slow('through npx may exceed childSpawnMs’s default', async () => {
     const { command, args } = testServer('starts-slowly', '9000');
     const words = [command, ...args].map((word) => `'${word}'`).join(' ');
     const project = createProject({
@@ -260,7 +261,7 @@ describe('a slow start', () => {
     expect(textOf(await host.call('fetched', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
-  test('through npx times out if childSpawnMs is set', async () => {
+  slow('through npx times out if childSpawnMs is set', async () => {
     const project = createProject({
       ...configWith(
         { fetched: { command: './npx', args: ['-y', 'some-server'] } },
@@ -451,7 +452,7 @@ describe('framing', () => {
     ]);
   });
 
-  test('a server that needs more than half of childSpawnMs to start still works', async () => {
+  slow('a server that needs more than half of childSpawnMs to start still works', async () => {
     const project = createProject(
       configWith(
         { slow: testServer('starts-slowly', '6000') },

@@ -1,12 +1,13 @@
 // Hooks of the user and of a project, around the calls of a host.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { type Trial, type TrialOptions, withFaults } from '../support/faults.ts';
 import { becomes } from '../support/gateway.ts';
 import { FIXTURES } from '../support/project.ts';
 import { textOf } from '../support/raw-host.ts';
+import { slow, test } from '../support/slow.ts';
 
 const USER_FILE = 'home/.switchboard/switchboard.config.json';
 const HOOK = {
@@ -62,7 +63,7 @@ test('a hook denies, changes and reroutes calls before their server gets them', 
     withHooks({ beforeCall: [HOOK] }),
   ));
 
-test('a hook adds a note to the result', () =>
+slow('a hook adds a note to the result', () =>
   withFaults(
     { kid: {} },
     async (trial) => {
@@ -73,9 +74,10 @@ test('a hook adds a note to the result', () =>
       ]);
     },
     withHooks({ afterCall: [HOOK] }),
-  ));
+  ),
+);
 
-test('hooks hold for a server’s own tools and for the command line', () =>
+slow('hooks hold for a server’s own tools and for the command line', () =>
   withFaults(
     { kid: { show: 'direct' } },
     async (trial) => {
@@ -89,7 +91,8 @@ test('hooks hold for a server’s own tools and for the command line', () =>
       expect(stderr).toContain('A hook denied the call to subtool "fail" of server "kid"');
     },
     withHooks({ beforeCall: [HOOK] }),
-  ));
+  ),
+);
 
 test('a hook in a project runs once it is approved, and not after a change', () =>
   withFaults(

@@ -6,13 +6,14 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { HOSTILE, hostileProject, NO_TRACES, tracesOf } from '../support/hostile.ts';
 import { begin, modern, open, rpc, send, TOKEN } from '../support/http-host.ts';
 import { PROGRAM, ROOT } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { connectV1, connectV2, startServing } from '../support/serve-http.ts';
+import { slow, test } from '../support/slow.ts';
 
 const WAITING = 'Waiting for approval. Run: switchboard trust';
 
@@ -128,7 +129,7 @@ describe('a host in a hostile repository', () => {
     expect(tracesOf(project, said + host.texts.join('\n') + words)).toEqual(NO_TRACES);
   });
 
-  test('of the modern era gets the same', async () => {
+  slow('of the modern era gets the same', async () => {
     const project = await hostileProject();
     const host = new RawHost(project);
     const methods = methodsOf('modern-desk.ts');
@@ -149,7 +150,7 @@ describe('a host in a hostile repository', () => {
     );
   });
 
-  test('over HTTP gets the same, in both eras', async () => {
+  slow('over HTTP gets the same, in both eras', async () => {
     const project = await hostileProject();
     const env = { SWITCHBOARD_HTTP_TOKEN: TOKEN };
     const serving = await startServing(project, { env });
@@ -170,7 +171,7 @@ describe('a host in a hostile repository', () => {
     );
   });
 
-  test('with an official client gets the same', async () => {
+  slow('with an official client gets the same', async () => {
     const project = await hostileProject();
     const launch = {
       command: process.execPath,

@@ -1,7 +1,7 @@
 // Permissions in the whole program, on every path to a server that accepts any spelling and records what reaches it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { agentProject, runThrough, toml } from '../support/agent-project.ts';
 import { createScene } from '../support/assistant.ts';
 import { runSwitchboard } from '../support/command.ts';
@@ -11,6 +11,7 @@ import { eventually } from '../support/processes.ts';
 import { createProject, type Project } from '../support/project.ts';
 import { type Answer, RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 
 const USER_FILE = 'home/.switchboard/switchboard.config.json';
 
@@ -93,7 +94,7 @@ describe('what is denied is neither listed nor used', () => {
     expect(usedTools(project)).toEqual(['tools/call plain']);
   });
 
-  test('prompts, resources, completions and subscriptions', async () => {
+  slow('prompts, resources, completions and subscriptions', async () => {
     const project = guarded(DENY);
     const host = await RawHost.connect(project);
     await host.call('box', 'plain');
@@ -149,7 +150,7 @@ describe('what is denied is neither listed nor used', () => {
     ]);
   });
 
-  test('by an assistant', async () => {
+  slow('by an assistant', async () => {
     const script: Script = ({ results, tools }) =>
       results[0]
         ? { text: `${tools.map(({ name }) => name).join()}: ${results[0].text}` }
@@ -184,7 +185,7 @@ describe('what is denied is neither listed nor used', () => {
   });
 });
 
-test('no spelling of a denied name reaches the server, on any path', async () => {
+slow('no spelling of a denied name reaches the server, on any path', async () => {
   const variants = variantsOf('delete_file');
   expect(variants.length).toBeGreaterThan(1_000);
   for (const show of ['suite', 'direct']) {
@@ -202,7 +203,7 @@ test('no spelling of a denied name reaches the server, on any path', async () =>
   }
 });
 
-test('a denied server is not started, whichever way it is shown', async () => {
+slow('a denied server is not started, whichever way it is shown', async () => {
   for (const show of ['suite', 'direct', 'flip']) {
     const project = guarded({ deny: ['mcp__box'] }, { show, start: 'eager' });
     const host = await RawHost.connect(project);
@@ -259,7 +260,7 @@ describe('the user is asked', () => {
     );
   });
 
-  test('through an assistant', async () => {
+  slow('through an assistant', async () => {
     const script: Script = ({ results }) =>
       results[0] ? { text: results[0].text } : { calls: [{ name: 'plain', args: { a: 1 } }] };
     const log = join(createProject().dir, 'used.log');
@@ -301,7 +302,7 @@ describe('the user is asked', () => {
     expect(textOf(done)).toBe('called plain');
   });
 
-  test('on the command line, and declined without a terminal', async () => {
+  slow('on the command line, and declined without a terminal', async () => {
     const project = guarded({ ask: ['box'] });
     const { status, stderr } = await runSwitchboard(project, ['call', 'box.plain']);
     expect(status).toBe(4);
@@ -311,7 +312,7 @@ describe('the user is asked', () => {
   });
 });
 
-test("a project's file can tighten the user's permissions and never loosen them", async () => {
+slow("a project's file can tighten the user's permissions and never loosen them", async () => {
   const project = guarded(
     { deny: ['box__delete_file'] },
     {},
@@ -365,7 +366,7 @@ describe('switchboard permissions explain', () => {
     );
   });
 
-  test('knows expose, servers that are off, and names that nobody lists', async () => {
+  slow('knows expose, servers that are off, and names that nobody lists', async () => {
     const hidden = guarded({}, { expose: { deny: ['plain'] } });
     expect(await explain(hidden, 'box', 'plain')).toMatchObject({
       permission: 'deny',

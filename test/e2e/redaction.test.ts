@@ -1,11 +1,12 @@
 // Secrets in what Switchboard writes, and in results: the built program with real servers.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { configWith, createProject, PATIENT, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { publishedServer, testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 import { GITHUB_TOKEN } from '../support/tokens.ts';
 
 const CANARY = 'canary-argument-4711';
@@ -54,7 +55,7 @@ describe('results.secrets', () => {
     ...(secrets !== undefined && { results: { secrets } }),
   });
 
-  test('by default, and with pass, results are exact', async () => {
+  slow('by default, and with pass, results are exact', async () => {
     const project = createProject(
       configWith({ plain: serverWith(undefined), pass: serverWith('pass') }),
     );
@@ -88,56 +89,60 @@ describe('results.secrets', () => {
     expect(await host.lastWords()).toContain('mask: masked secrets in the result of complain');
   });
 
-  test('1,000 results of published servers are the same with and without masking', async () => {
-    const project = createProject();
-    const folder = join(project.dir, 'files');
-    mkdirSync(folder);
-    for (let index = 0; index < 100; index++) {
-      const more = index % 10 === 0 ? `\nsee ${GITHUB_TOKEN} and ${VALUE}` : '';
-      writeFileSync(join(folder, `${index}.json`), JSON.stringify(oddData(index)) + more);
-    }
-    const host = await RawHost.connect(withPairs(project, folder));
-    let compared = 0;
-    let changed = 0;
-    const compare = async (server: string, tool: string, args: object): Promise<void> => {
-      const [plain, masked] = await Promise.all([
-        host.call(`${server}_plain`, tool, args),
-        host.call(`${server}_mask`, tool, args),
-      ]);
-      expect(masked.error).toEqual(plain.error);
-      const expected = JSON.stringify(plain.result)
-        .replaceAll(GITHUB_TOKEN, '***')
-        .replaceAll(VALUE, '***');
-      expect(JSON.stringify(masked.result)).toBe(expected);
-      compared++;
-      if (expected !== JSON.stringify(plain.result)) changed++;
-    };
-    for (let index = 0; index < 100; index++) {
-      const path = join(folder, `${index}.json`);
-      await compare('filesystem', 'read_text_file', { path });
-      await compare('filesystem', 'get_file_info', { path });
-      await compare('filesystem', 'search_files', { path: folder, pattern: `${index}*` });
-      await compare('filesystem', 'list_directory', { path: folder });
-      await compare('filesystem', 'read_text_file', { path: `${path}.missing` });
-      const entities = [
-        {
-          name: `n${index}`,
-          entityType: 'x',
-          observations: [JSON.stringify(oddData(index)), VALUE],
-        },
-      ];
-      await compare('memory', 'create_entities', { entities });
-      await compare('memory', 'open_nodes', { names: [`n${index}`] });
-      await compare('everything', 'echo', {
-        message: `${index} ${JSON.stringify(oddData(index))}`,
-      });
-      await compare('everything', 'get-sum', { a: index, b: 0.1 });
-      await compare('everything', 'get-structured-content', { location: 'New York' });
-    }
-    await compare('everything', 'get-tiny-image', {});
-    expect(compared).toBeGreaterThan(1_000);
-    expect(changed).toBeGreaterThan(100);
-  }, 240_000);
+  slow(
+    '1,000 results of published servers are the same with and without masking',
+    async () => {
+      const project = createProject();
+      const folder = join(project.dir, 'files');
+      mkdirSync(folder);
+      for (let index = 0; index < 100; index++) {
+        const more = index % 10 === 0 ? `\nsee ${GITHUB_TOKEN} and ${VALUE}` : '';
+        writeFileSync(join(folder, `${index}.json`), JSON.stringify(oddData(index)) + more);
+      }
+      const host = await RawHost.connect(withPairs(project, folder));
+      let compared = 0;
+      let changed = 0;
+      const compare = async (server: string, tool: string, args: object): Promise<void> => {
+        const [plain, masked] = await Promise.all([
+          host.call(`${server}_plain`, tool, args),
+          host.call(`${server}_mask`, tool, args),
+        ]);
+        expect(masked.error).toEqual(plain.error);
+        const expected = JSON.stringify(plain.result)
+          .replaceAll(GITHUB_TOKEN, '***')
+          .replaceAll(VALUE, '***');
+        expect(JSON.stringify(masked.result)).toBe(expected);
+        compared++;
+        if (expected !== JSON.stringify(plain.result)) changed++;
+      };
+      for (let index = 0; index < 100; index++) {
+        const path = join(folder, `${index}.json`);
+        await compare('filesystem', 'read_text_file', { path });
+        await compare('filesystem', 'get_file_info', { path });
+        await compare('filesystem', 'search_files', { path: folder, pattern: `${index}*` });
+        await compare('filesystem', 'list_directory', { path: folder });
+        await compare('filesystem', 'read_text_file', { path: `${path}.missing` });
+        const entities = [
+          {
+            name: `n${index}`,
+            entityType: 'x',
+            observations: [JSON.stringify(oddData(index)), VALUE],
+          },
+        ];
+        await compare('memory', 'create_entities', { entities });
+        await compare('memory', 'open_nodes', { names: [`n${index}`] });
+        await compare('everything', 'echo', {
+          message: `${index} ${JSON.stringify(oddData(index))}`,
+        });
+        await compare('everything', 'get-sum', { a: index, b: 0.1 });
+        await compare('everything', 'get-structured-content', { location: 'New York' });
+      }
+      await compare('everything', 'get-tiny-image', {});
+      expect(compared).toBeGreaterThan(1_000);
+      expect(changed).toBeGreaterThan(100);
+    },
+    240_000,
+  );
 });
 
 /** Strings that are hard to get right. */
@@ -172,7 +177,7 @@ function withPairs(project: Project, folder: string): Project {
 }
 
 describe('well-known tokens nobody configured', () => {
-  test('are masked in logs, errors and what commands print', async () => {
+  slow('are masked in logs, errors and what commands print', async () => {
     const project = createProject(
       configWith({
         box: testServer('toolbox'),

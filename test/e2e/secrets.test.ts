@@ -2,13 +2,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { processesWith } from '../support/processes.ts';
 import { createProject, PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 import { createStandIns } from '../support/stand-ins.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 import { GITHUB_TOKEN } from '../support/tokens.ts';
@@ -48,7 +49,7 @@ describe('switchboard secret', () => {
     expect(JSON.parse(again.stderr)).toMatchObject({ error: { code: 'SECRET_UNKNOWN' } });
   });
 
-  test('a value on the command line is refused, and not repeated', async () => {
+  slow('a value on the command line is refused, and not repeated', async () => {
     const project = createProject();
     const { status, stdout, stderr } = await runSwitchboard(project, ['secret', 'set', 'a', VALUE]);
     expect(status).toBe(2);
@@ -65,7 +66,7 @@ describe('switchboard secret', () => {
     expect(stderr).toMatch(problem);
   });
 
-  test('a typed value is not shown', async () => {
+  slow('a typed value is not shown', async () => {
     const project = createProject();
     const command = [process.execPath, PROGRAM, 'secret', 'set', 'typed'];
     const { status, screen } = await runOnTerminal(command, {
@@ -83,7 +84,7 @@ describe('switchboard secret', () => {
     expect(JSON.parse(stdout)).toMatchObject({ env: { KEY: VALUE } });
   });
 
-  test('--keychain moves the key to the keyring (a stand-in for secret-tool)', async () => {
+  slow('--keychain moves the key to the keyring (a stand-in for secret-tool)', async () => {
     const project = createProject();
     const { env, keyring, commands } = createStandIns(project.dir);
     const input = `${VALUE}\n`;
@@ -168,7 +169,7 @@ describe('secrets in configuration files', () => {
       },
     });
 
-  test('doctor reports them, and `secret move` moves them', async () => {
+  slow('doctor reports them, and `secret move` moves them', async () => {
     const project = createCareless();
     const file = join(project.dir, 'switchboard.config.json');
     const found = await runSwitchboard(project, ['doctor']);
@@ -210,106 +211,110 @@ describe('secrets in configuration files', () => {
   });
 });
 
-test('canaries: no secret shows up in any output, file or command line', async () => {
-  const project = createProject();
-  const standIns = createStandIns(project.dir);
-  const canaries = {
-    env: 'canary-env-aaaaaaaa',
-    variable: 'canary-variable-bbbb',
-    header: 'canary-header-cccccc',
-    stored: 'canary-stored-dddddd',
-    command: 'canary-command-eeeee',
-    vault: 'canary-vault-ffffffff',
-    argument: 'canary-argument-gggg',
-    token: 'canary-http-token-hhhhhhhhhhhhhhhh',
-  };
-  const all = Object.values(canaries).flatMap((canary) => [
-    canary,
-    Buffer.from(canary).toString('base64').slice(0, 20),
-  ]);
-  standIns.add('helper', `console.log('${canaries.command}')`);
-  const env = {
-    ...standIns.env,
-    STAND_IN_VAULT: JSON.stringify({ 'op://v/i/f': canaries.vault }),
-    FROM_HOST: canaries.variable,
-    SWITCHBOARD_HTTP_TOKEN: canaries.token,
-    SWITCHBOARD_LOG: 'debug',
-    LOG_TO_FILE: '1',
-  };
-  await setSecret(project, 'stored', canaries.stored);
-  const secrets = {
-    A: canaries.env,
-    B: '${FROM_HOST}',
-    C: '${secret:stored}',
-    D: '${cmd:helper}',
-    E: 'op://v/i/f',
-  };
-  const { argument: _argument, token: _token, header: _header, ...inServer } = canaries;
-  const headers = { Authorization: `Bearer ${canaries.header}`, 'X-Key': '${secret:stored}' };
-  const refuses = createServer((request, response) => {
-    response.writeHead(401).end(`no: ${JSON.stringify(request.headers)}`);
-  });
-  const { port } = await listenOnLoopback(refuses);
-  onTestFinished(() => void refuses.close());
-  project.write(USER_FILE, {
-    mcpServers: {
-      box: {
-        ...testServer('toolbox'),
-        env: secrets,
-        redact: ['$.key'],
-        results: { secrets: 'mask' },
+slow(
+  'canaries: no secret shows up in any output, file or command line',
+  async () => {
+    const project = createProject();
+    const standIns = createStandIns(project.dir);
+    const canaries = {
+      env: 'canary-env-aaaaaaaa',
+      variable: 'canary-variable-bbbb',
+      header: 'canary-header-cccccc',
+      stored: 'canary-stored-dddddd',
+      command: 'canary-command-eeeee',
+      vault: 'canary-vault-ffffffff',
+      argument: 'canary-argument-gggg',
+      token: 'canary-http-token-hhhhhhhhhhhhhhhh',
+    };
+    const all = Object.values(canaries).flatMap((canary) => [
+      canary,
+      Buffer.from(canary).toString('base64').slice(0, 20),
+    ]);
+    standIns.add('helper', `console.log('${canaries.command}')`);
+    const env = {
+      ...standIns.env,
+      STAND_IN_VAULT: JSON.stringify({ 'op://v/i/f': canaries.vault }),
+      FROM_HOST: canaries.variable,
+      SWITCHBOARD_HTTP_TOKEN: canaries.token,
+      SWITCHBOARD_LOG: 'debug',
+      LOG_TO_FILE: '1',
+    };
+    await setSecret(project, 'stored', canaries.stored);
+    const secrets = {
+      A: canaries.env,
+      B: '${FROM_HOST}',
+      C: '${secret:stored}',
+      D: '${cmd:helper}',
+      E: 'op://v/i/f',
+    };
+    const { argument: _argument, token: _token, header: _header, ...inServer } = canaries;
+    const headers = { Authorization: `Bearer ${canaries.header}`, 'X-Key': '${secret:stored}' };
+    const refuses = createServer((request, response) => {
+      response.writeHead(401).end(`no: ${JSON.stringify(request.headers)}`);
+    });
+    const { port } = await listenOnLoopback(refuses);
+    onTestFinished(() => void refuses.close());
+    project.write(USER_FILE, {
+      mcpServers: {
+        box: {
+          ...testServer('toolbox'),
+          env: secrets,
+          redact: ['$.key'],
+          results: { secrets: 'mask' },
+        },
+        file: { ...testServer('toolbox'), env: secrets, redact: ['$.key'], stderr: 'log' },
+        broken: { command: 'no-such-program', args: ['${secret:stored}'], env: secrets },
+        web: { url: `http://127.0.0.1:${port}/\${secret:stored}`, headers },
       },
-      file: { ...testServer('toolbox'), env: secrets, redact: ['$.key'], stderr: 'log' },
-      broken: { command: 'no-such-program', args: ['${secret:stored}'], env: secrets },
-      web: { url: `http://127.0.0.1:${port}/\${secret:stored}`, headers },
-    },
-  });
+    });
 
-  const host = await RawHost.connect(project, { env });
-  const seen: string[] = [];
-  for (const name of ['box', 'file']) {
-    for (const canary of [...Object.values(inServer), canaries.argument]) {
-      const key = canaries.argument;
-      for (const text of [canary, Buffer.from(`x${canary}y`).toString('base64')]) {
-        await host.call(name, 'say', { key, text });
-        seen.push(
-          JSON.stringify(
-            await host.call(name, 'fail', { key, code: -3, message: text, data: { text } }),
-          ),
-        );
+    const host = await RawHost.connect(project, { env });
+    const seen: string[] = [];
+    for (const name of ['box', 'file']) {
+      for (const canary of [...Object.values(inServer), canaries.argument]) {
+        const key = canaries.argument;
+        for (const text of [canary, Buffer.from(`x${canary}y`).toString('base64')]) {
+          await host.call(name, 'say', { key, text });
+          seen.push(
+            JSON.stringify(
+              await host.call(name, 'fail', { key, code: -3, message: text, data: { text } }),
+            ),
+          );
+        }
+      }
+      const result = JSON.stringify(await host.call(name, 'where_am_i', {}));
+      if (name === 'box') seen.push(result);
+    }
+    for (const name of ['broken', 'web']) seen.push(JSON.stringify(await host.call(name, 'x')));
+    expect(all.flatMap((canary) => processesWith(canary))).toEqual([]);
+    const commands = [
+      ['status'],
+      ['tools'],
+      ['doctor'],
+      ['config', 'check'],
+      ['config', 'print'],
+      ['show'],
+      ['assistant'],
+      ['agents'],
+      ['secret', 'list'],
+      ['login', 'web'],
+      ['call', 'broken.x'],
+      ['call', 'box.where_am_i'],
+      ['call', 'web.x'],
+    ];
+    for (const command of commands) {
+      for (const more of [[], ['--json']]) {
+        const { stdout, stderr } = await runSwitchboard(project, [...command, ...more], { env });
+        seen.push(stdout, stderr);
       }
     }
-    const result = JSON.stringify(await host.call(name, 'where_am_i', {}));
-    if (name === 'box') seen.push(result);
-  }
-  for (const name of ['broken', 'web']) seen.push(JSON.stringify(await host.call(name, 'x')));
-  expect(all.flatMap((canary) => processesWith(canary))).toEqual([]);
-  const commands = [
-    ['status'],
-    ['tools'],
-    ['doctor'],
-    ['config', 'check'],
-    ['config', 'print'],
-    ['show'],
-    ['assistant'],
-    ['agents'],
-    ['secret', 'list'],
-    ['login', 'web'],
-    ['call', 'broken.x'],
-    ['call', 'box.where_am_i'],
-    ['call', 'web.x'],
-  ];
-  for (const command of commands) {
-    for (const more of [[], ['--json']]) {
-      const { stdout, stderr } = await runSwitchboard(project, [...command, ...more], { env });
-      seen.push(stdout, stderr);
-    }
-  }
-  seen.push(await host.lastWords(), ...standIns.commands(), filesOf(project));
-  const text = seen.join('\n');
-  expect(all.filter((canary) => text.includes(canary))).toEqual([]);
-  expect(text).toContain('***');
-}, 180_000);
+    seen.push(await host.lastWords(), ...standIns.commands(), filesOf(project));
+    const text = seen.join('\n');
+    expect(all.filter((canary) => text.includes(canary))).toEqual([]);
+    expect(text).toContain('***');
+  },
+  180_000,
+);
 
 /** All files of Switchboard's home, except the configuration itself. */
 function filesOf(project: Project): string {

@@ -1,10 +1,11 @@
 // `status` and `reload`, against programs with a control endpoint and canned answers.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
 import { startControlProgram } from '../support/control.ts';
 import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
+import { slow, test } from '../support/slow.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
 const SERVERS = { memory: { command: 'memory-server' }, github: { command: 'github-server' } };
@@ -157,7 +158,7 @@ describe('status, if some are running', () => {
     });
   });
 
-  test('--json prints everything', async () => {
+  slow('--json prints everything', async () => {
     const project = createProject();
     const { pid } = await startControlProgram(homeOf(project), {
       status: reportOf(project.dir, READY),
@@ -182,7 +183,7 @@ describe('status, if some are running', () => {
 });
 
 describe('status --watch', () => {
-  test('needs a terminal', async () => {
+  slow('needs a terminal', async () => {
     const project = createProject(configWith(SERVERS));
     for (const more of [[], ['--json']]) {
       const { status, stdout, stderr } = await run(project, ['status', '--watch', ...more]);
@@ -191,7 +192,7 @@ describe('status --watch', () => {
     }
   });
 
-  test('redraws until Ctrl-C, then restores the terminal and prints the last state', async () => {
+  slow('redraws until Ctrl-C, then restores the terminal and prints the last state', async () => {
     const project = createProject(configWith(SERVERS));
     const program = await startControlProgram(homeOf(project), {
       status: reportOf(project.dir, READY),
@@ -241,7 +242,7 @@ describe('reload', () => {
     expect(await runJson(project, ['reload'])).toEqual({ reloaded: [] });
   });
 
-  test('reports the result of each program, even if this project’s file is invalid', async () => {
+  slow('reports the result of each program, even if this project’s file is invalid', async () => {
     const project = createProject({ 'switchboard.config.json': '{' });
     const ok = { ok: true, message: 'Read 2 files; 3 servers.' };
     const { pid } = await startControlProgram(homeOf(project), { project: '/one', reload: ok });
@@ -258,7 +259,7 @@ describe('reload', () => {
     });
   });
 
-  test('a program that could not read its configuration makes the exit status 2', async () => {
+  slow('a program that could not read its configuration makes the exit status 2', async () => {
     const project = createProject();
     const home = homeOf(project);
     const bad = { ok: false, message: '/two/switchboard.config.json:1:2: Invalid JSON.' };

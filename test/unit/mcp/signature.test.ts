@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { signatureOf } from '../../../src/mcp/signature.ts';
 import { disagreements, readSignature } from '../../support/signature.ts';
+import { IS_THOROUGH } from '../../support/slow.ts';
 
 const of = (inputSchema: unknown, name = 't') => signatureOf({ name, inputSchema });
 const taking = (x: unknown, more: object = {}) =>
@@ -185,6 +186,7 @@ test('a signature agrees with its schema, according to a validator', () => {
       const problems = disagreements(tool).filter((problem) => problem !== 'a part is cut');
       expect(problems).toEqual([]);
     }),
+    { numRuns: IS_THOROUGH ? 100 : 20 },
   );
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { encodeMessage } from '../../../src/rpc/framing.ts';
 import { idFromOversize } from '../../../src/rpc/oversize.ts';
+import { IS_THOROUGH } from '../../support/slow.ts';
 import { frameAll, frameChunks, startFramer } from './frame-all.ts';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
@@ -470,7 +471,7 @@ function largeMessage(bytes: number): string {
   return `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(bytes)}"}`;
 }
 
-describe('takes linear time', () => {
+describe.runIf(IS_THOROUGH)('takes linear time', () => {
   test.each([
     ['a line', (scale: number) => `${largeMessage(1_250_000 * scale)}\n`, 65_536],
     ['a body', (scale: number) => withLength(largeMessage(1_250_000 * scale)), 65_536],

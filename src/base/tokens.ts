@@ -128,7 +128,12 @@ export function tokenKinds(text: string): ReadonlySet<string> {
   return new Set(findTokens(text).map(({ name }) => name));
 }
 
+/** What every token has: enough characters in a row, or the beginning of a private key. */
+const MAY_BE_TOKEN = /[\w./+=-]{15}|-----BEGIN/;
+
 function findTokens(text: string): readonly FoundToken[] {
+  // Preparing the search takes longer than most starts have to spare.
+  if (!search && !MAY_BE_TOKEN.test(text)) return [];
   search ??= new StringSearch(tokenPrefixes());
   const found: FoundToken[] = [];
   const read = createTokenReader(text);

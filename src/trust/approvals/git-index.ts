@@ -44,15 +44,23 @@ function parsePlain(bytes: Buffer, hashBytes: number): ParsedIndex | undefined {
   };
   // Names beyond ASCII are compared one by one, and only if no other is equal.
   let others: ReadonlySet<string> | undefined;
+  // Files of the same folder ask about it again.
+  const known = new Map<string, boolean>();
   return {
     forEach,
     has: (path) => {
-      const name = foldName(Buffer.from(path));
-      if (isAsciiText(name) && hasAscii(name)) return true;
-      others ??= foldedBeyondAscii(forEach);
-      return others.has(name);
+      const isListed = known.get(path) ?? find(path);
+      known.set(path, isListed);
+      return isListed;
     },
   };
+
+  function find(path: string): boolean {
+    const name = foldName(Buffer.from(path));
+    if (isAsciiText(name) && hasAscii(name)) return true;
+    others ??= foldedBeyondAscii(forEach);
+    return others.has(name);
+  }
 
   function hasAscii(name: string): boolean {
     const wanted = Buffer.from(`${name}\0`, 'latin1');

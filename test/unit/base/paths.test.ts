@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pathInside } from '../../../src/base/paths.ts';
 
@@ -16,4 +17,19 @@ test.each([
 
 test.each(['.', '..', join('..', 'other'), '/work/project-2', '/'])('%s is not inside', (path) => {
   expect(pathInside(FOLDER, resolve(FOLDER, path))).toBeUndefined();
+});
+
+test('any two paths, whatever they look like', () => {
+  const part = fc.constantFrom('a', 'b', 'ab', '.', '..', '', '...', '.a', 'a.');
+  const path = fc.array(part, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
+  fc.assert(
+    fc.property(path, path, (folder, below) => {
+      const expected = relative(folder, below);
+      const isOutside = /^(?:\.\.)?$/.test(expected) || expected.startsWith(`..${sep}`);
+      expect(pathInside(folder, below)).toBe(
+        isOutside || isAbsolute(expected) ? undefined : expected,
+      );
+    }),
+    { numRuns: 2_000 },
+  );
 });

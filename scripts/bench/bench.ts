@@ -43,6 +43,7 @@ import { measureModernStartup, measureStartup, runOnce } from './startup.ts';
 import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
 import { countCatalog, countWorkflow } from './tokens.ts';
+import { measureApproved, measureGuardedCalls } from './trust.ts';
 import { BUILT_PROGRAM, Workspace } from './workspace.ts';
 
 const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Group }[] = [
@@ -65,6 +66,8 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [18], run: measureAgentRun },
   { numbers: [19], run: measureMasking },
   { numbers: [20], run: measureSandbox },
+  { numbers: [21], run: measureApproved },
+  { numbers: [22], run: measureGuardedCalls },
 ];
 
 /** A program that has stopped answering must not block us forever. */

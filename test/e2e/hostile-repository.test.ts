@@ -8,9 +8,10 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
+import { git } from '../support/git.ts';
 import { HOSTILE, hostileProject, NO_TRACES, tracesOf } from '../support/hostile.ts';
 import { begin, modern, open, rpc, send, TOKEN } from '../support/http-host.ts';
-import { PROGRAM, ROOT } from '../support/project.ts';
+import { createProject, PROGRAM, ROOT } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { connectV1, connectV2, startServing } from '../support/serve-http.ts';
 import { slow, test } from '../support/slow.ts';
@@ -80,7 +81,8 @@ async function tryEverything(methods: readonly string[], ask: Ask): Promise<stri
 
 const WAITING_SUITES =
   `eager direct flip assisted boxed remote stream socket account expands broken nowhere
-  odd__name__system__ own child second wrapped linked outside through`
+  odd__name__system__ own child second wrapped linked outside through
+  files_ constructor __proto__`
     .split(/\s+/)
     .map((name) => `${name}_suite`);
 
@@ -207,6 +209,23 @@ describe('a host in a hostile repository', () => {
     }
     expect(tracesOf(project, JSON.stringify(said) + serving.stderr())).toEqual(NO_TRACES);
   });
+});
+
+test.each(['a worktree', 'a clone', 'WORKSPACE_DIR'])('it is the same in %s', async (place) => {
+  const project = await hostileProject();
+  const tree = join(createProject().dir, 'tree');
+  if (place === 'a worktree') git(project.dir, 'worktree', 'add', '--quiet', tree);
+  if (place === 'a clone') git(project.dir, 'clone', '--quiet', project.dir, tree);
+  const isElsewhere = place === 'WORKSPACE_DIR';
+  const host = await RawHost.connect(
+    { ...project, dir: isElsewhere ? createProject().dir : tree },
+    { env: isElsewhere ? { WORKSPACE_DIR: project.dir } : {} },
+  );
+  const tools = toolsOf(await host.request('tools/list'));
+  expect(tools.find(({ name }) => name === 'eager_suite')?.['description']).toBe(WAITING);
+  expect(textOf(await host.call('eager', 'click'))).toBe(WAITING);
+  const said = host.texts.join('\n') + (await host.lastWords());
+  expect(tracesOf(project, said)).toEqual(NO_TRACES);
 });
 
 test('the same repository runs once everything is approved', async () => {

@@ -309,10 +309,22 @@ function addUser(project: Project, marks: string): void {
   symlinkSync('../vendor/through', join(project.dir, 'mcps/through'));
 }
 
-function textsBelow(home: string): string {
-  const entries = readdirSync(home, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && entry.name !== 'switchboard.config.json')
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
-    .join('\n');
+/** Without files that a running Switchboard removes meanwhile. */
+function textsBelow(folder: string): string {
+  const texts = ifPresent(() => readdirSync(folder, { withFileTypes: true }), []).map((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return textsBelow(path);
+    const isRead = entry.isFile() && entry.name !== 'switchboard.config.json';
+    return isRead ? ifPresent(() => readFileSync(path, 'utf8'), '') : '';
+  });
+  return texts.join('\n');
+}
+
+function ifPresent<T>(read: () => T, instead: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return instead;
+  }
 }

@@ -60,7 +60,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const warnings = [...notes, ...userToml.warnings];
   const warn = (sentence: string) => void warnings.push(sentence);
   const { env } = options;
-  const general = resolveGeneral(layers, env);
+  const general = resolveGeneral(layers, env, (file) => isUsersFile(file, places));
   const audit = resolveAudit(layers, places, warn);
   const hooks = resolveHooks(layers, places, general.environment);
   const users = await readUsersFiles({ layers, serversFiles }, places, gate);

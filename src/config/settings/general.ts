@@ -19,7 +19,11 @@ export interface GeneralSettings
   readonly wrapResults: NonNullable<NonNullable<SuiteKeys['results']>['wrap']>;
 }
 
-export function resolveGeneral(layers: readonly Layer[], env: NodeJS.ProcessEnv): GeneralSettings {
+export function resolveGeneral(
+  layers: readonly Layer[],
+  env: NodeJS.ProcessEnv,
+  isUsersFile: (file: string) => boolean,
+): GeneralSettings {
   const read = <T>(from: (config: ConfigFile) => T | undefined) => setting(layers, from);
   const { timeouts, messageShape, introspection } = DEFAULTS;
   return {
@@ -40,9 +44,19 @@ export function resolveGeneral(layers: readonly Layer[], env: NodeJS.ProcessEnv)
       summaryMaxChars:
         read((config) => config.introspection?.summaryMaxChars) ?? introspection.summaryMaxChars,
     },
-    environment: read(({ environment }) => environment) ?? DEFAULTS.environment,
+    environment: resolveEnvironment(layers, isUsersFile),
     wrapResults: read(({ results }) => results?.wrap) ?? DEFAULTS.wrap,
   };
+}
+
+/** A project can't loosen what the user's file says. */
+function resolveEnvironment(
+  layers: readonly Layer[],
+  isUsersFile: (file: string) => boolean,
+): GeneralSettings['environment'] {
+  const read = (some: readonly Layer[]) => setting(some, ({ environment }) => environment);
+  if (read(layers.filter(({ file }) => isUsersFile(file))) === 'minimal') return 'minimal';
+  return read(layers) ?? DEFAULTS.environment;
 }
 
 /** An empty variable counts as unset. */

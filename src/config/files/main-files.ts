@@ -259,14 +259,16 @@ async function judgeSuites(
     const usersFile = files.get(name);
     const touches = usersFile === undefined ? [] : suiteTouches(name, keys, usersFile);
     if (touches.length === 0) continue;
-    asked[name] = withoutTouches(keys);
+    const others = withoutTouches(keys);
+    if (Object.keys(others).length > 0) asked[name] = others;
+    else delete asked[name];
     const content = () => ({ suites: { [name]: onlyTouches(keys) } });
     const verdict = gate.decide({ kind: 'settings', name, file, origin, content, touches });
     if (verdict === 'approved') {
       approved[name] = onlyTouches(keys);
       continue;
     }
-    used[name] = withoutTouches(keys);
+    used[name] = others;
     if (isWaiting(verdict)) warn(explainTouch(file, touches));
   }
   return { used: { ...config, suites: used }, asked: { ...config, suites: asked }, approved };

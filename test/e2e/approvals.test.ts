@@ -342,22 +342,25 @@ describe("the user's own server", () => {
     ];
   }
 
-  slow("keeps working when the user's own project file redeclares it, and config check names both", async () => {
-    const project = createProject({
-      ...configWith({ one: { command: 'no-such-program' } }),
-      [USER_FILE]: users,
-    });
-    expect(await callOne(project)).toContain('hello');
-    const { stdout, stderr } = await runSwitchboard(project, ['config', 'check']);
-    const own = join(project.dir, USER_FILE);
-    expect(`${stdout}${stderr}`).toContain(
-      `${join(project.dir, 'switchboard.config.json')}: It replaces your server "one" in ${own}.`,
-    );
-    const shown = await runSwitchboard(project, ['trust']);
-    expect(shown.stdout).toContain(`replaces your server "one" in ${own}`);
-    await itemsOf(project, 'approve', 'one');
-    expect(await callOne(project)).toContain('no-such-program');
-  });
+  slow(
+    "keeps working when the user's own project file redeclares it, and config check names both",
+    async () => {
+      const project = createProject({
+        ...configWith({ one: { command: 'no-such-program' } }),
+        [USER_FILE]: users,
+      });
+      expect(await callOne(project)).toContain('hello');
+      const { stdout, stderr } = await runSwitchboard(project, ['config', 'check']);
+      const own = join(project.dir, USER_FILE);
+      expect(`${stdout}${stderr}`).toContain(
+        `${join(project.dir, 'switchboard.config.json')}: It replaces your server "one" in ${own}.`,
+      );
+      const shown = await runSwitchboard(project, ['trust']);
+      expect(shown.stdout).toContain(`replaces your server "one" in ${own}`);
+      await itemsOf(project, 'approve', 'one');
+      expect(await callOne(project)).toContain('no-such-program');
+    },
+  );
 
   slow("isn't described by a project before an approval", async () => {
     const project = createProject({

@@ -125,11 +125,7 @@ function describeSetting([key, value]: [string, unknown]): string[] {
     const model = describeModel(isObject(keys) ? keys['assistant'] : undefined);
     const server = JSON.stringify(name);
     const weakened = isObject(keys) ? describeWeakening(keys, ` server ${server}`) : [];
-    return [
-      ...weakened,
-      `changes server ${server}: ${JSON.stringify(keys)}`,
-      ...model.map(indent),
-    ];
+    return [...weakened, `changes server ${server}: ${JSON.stringify(keys)}`, ...model.map(indent)];
   });
 }
 

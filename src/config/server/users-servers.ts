@@ -110,14 +110,14 @@ function describeAssistant(
 export function onlyTouches({ description, keywords, suiteName, assistant }: SuiteKeys): SuiteKeys {
   const keys = { description, keywords, suiteName, ...(assistant !== false && { assistant }) };
   const defined = Object.entries(keys).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(defined) as SuiteKeys;
+  return Object.fromEntries(defined);
 }
 
 /** The keys that need none. */
 export function withoutTouches(keys: SuiteKeys): SuiteKeys {
   const touching = onlyTouches(keys);
   const others = Object.entries(keys).filter(([key]) => !Object.hasOwn(touching, key));
-  return Object.fromEntries(others) as SuiteKeys;
+  return Object.fromEntries(others);
 }
 
 /** For `config check`: which files, and what happens until the user decides. */

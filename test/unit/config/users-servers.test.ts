@@ -28,7 +28,7 @@ async function waitingIn(project: Project): Promise<string[]> {
   const judged = await judgedIn(project);
   return judged
     .filter(({ verdict }) => verdict === 'pending')
-    .flatMap((one) => [`${one.subject.kind} ${one.subject.name}`, ...describeSubject(one)])
+    .flatMap((one) => describeSubject(one))
     .map(project.plain);
 }
 

@@ -147,7 +147,8 @@ test('after a reload nothing of the previous configuration is left', async () =>
 });
 
 test('a server whose declaration only moves keeps running, and its errors name the new file', async () => {
-  const box = { ...testServer('toolbox'), rpcTimeoutMs: 500 };
+  // Without `cwd`, the user's servers run in the home directory.
+  const box = { ...testServer('toolbox'), rpcTimeoutMs: 500, cwd: '/' };
   const folder = createProject({ 'switchboard.config.json': { mcpServers: { box } } });
   const { project } = await openProject(folder);
   const { pool } = project.switchboard;

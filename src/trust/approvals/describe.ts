@@ -121,12 +121,15 @@ function describeKey(key: string, value: unknown): string[] {
 
 function describeSetting([key, value]: [string, unknown]): string[] {
   if (key !== 'suites' || !isObject(value)) return [`${key}: ${JSON.stringify(value)}`];
-  return Object.entries(value).flatMap(([name, keys]) => {
-    const model = describeModel(isObject(keys) ? keys['assistant'] : undefined);
-    const server = JSON.stringify(name);
-    const weakened = isObject(keys) ? describeWeakening(keys, ` server ${server}`) : [];
-    return [...weakened, `changes server ${server}: ${JSON.stringify(keys)}`, ...model.map(indent)];
-  });
+  return Object.entries(value).flatMap(describeSuite);
+}
+
+function describeSuite([name, keys]: [string, unknown]): string[] {
+  const server = JSON.stringify(name);
+  const change = `changes server ${server}: ${JSON.stringify(keys)}`;
+  if (!isObject(keys)) return [change];
+  const model = describeModel(keys['assistant']).map(indent);
+  return [...describeWeakening(keys, ` server ${server}`), change, ...model];
 }
 
 /** Who gets to read the server's results, and with which of the user's keys. */

@@ -26,10 +26,12 @@ function fieldsOf(form: ReturnType<typeof createForm>) {
 }
 
 test('a form shows everything that would run, with hidden characters named', () => {
-  const replacing = waiting('mine', {
-    remote: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
-    replaces: '/home/you/.switchboard/switchboard.config.json',
-  });
+  const headers = { Authorization: 'Bearer ${TOKEN}' };
+  const replacing = waiting(
+    'mine',
+    { remote: { url: 'https://example.com/mcp', headers } },
+    { touches: ['replaces your server "mine" in /home/you/.switchboard/switchboard.config.json'] },
+  );
   const form = createForm([server('one', '-y', 'server\u200bone', 'a b'), replacing]);
   expect(form?.params.message).toMatchInlineSnapshot(`
     "These parts of the project came with its repository. Switchboard uses none of them until you approve them.
@@ -42,7 +44,7 @@ test('a form shows everything that would run, with hidden characters named', () 
         passes on your variable GITHUB_TOKEN to the program's environment
 
     2. Server "mine", in /app/switchboard.config.json
-        replaces your server of the same name in /home/you/.switchboard/switchboard.config.json
+        replaces your server "mine" in /home/you/.switchboard/switchboard.config.json
         connects to: https://example.com/mcp
         sends header Authorization="Bearer \${TOKEN}"
         passes on your variable TOKEN to a header"

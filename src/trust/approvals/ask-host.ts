@@ -87,18 +87,9 @@ export class HostQuestions {
   async #record({ approved, denied }: Decided): Promise<void> {
     const { home, reload } = this.#parts;
     if (approved.length + denied.length === 0) return;
-    await recordDecisions(home, approved, 'approved', 'host');
-    await recordDecisions(home, denied, 'denied', 'host');
-    this.#note(approved, 'approve');
-    this.#note(denied, 'deny');
-    await reload();
-  }
-
-  #note(judged: readonly JudgedSubject[], decision: string): void {
     const audit = this.#parts.audit();
-    for (const { subject, hash } of judged) {
-      const { kind, name, file } = subject;
-      audit?.note({ type: 'approval', decision, kind, name, file, hash });
-    }
+    await recordDecisions(home, approved, 'approved', 'host', audit);
+    await recordDecisions(home, denied, 'denied', 'host', audit);
+    await reload();
   }
 }

@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<Subject['kind'], string>> = {
 };
 
 const INTRODUCTION =
-  'These parts of the project came with its repository. Switchboard uses none of them until you approve them.';
+  'These parts of the project wait for your approval. Switchboard uses none of them until then.';
 
 export interface ApprovalForm {
   /** The params of `elicitation/create`. */

@@ -34,7 +34,7 @@ test('a form shows everything that would run, with hidden characters named', () 
   );
   const form = createForm([server('one', '-y', 'server\u200bone', 'a b'), replacing]);
   expect(form?.params.message).toMatchInlineSnapshot(`
-    "These parts of the project came with its repository. Switchboard uses none of them until you approve them.
+    "These parts of the project wait for your approval. Switchboard uses none of them until then.
 
     1. Server "one", in /app/switchboard.config.json
         runs: npx -y "server<U+200B>one" "a b"

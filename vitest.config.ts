@@ -30,6 +30,7 @@ const THOROUGH = [
   'test/e2e/audit-chaos.test.ts', // kills servers and Switchboard itself during many calls
   'test/e2e/{suites,flip}-in-full.test.ts', // `npm test` has one of each, and the rest with a fake server
   'test/e2e/{flip-replay,sdk-clients,status-real}.test.ts', // published servers, official clients
+  'test/e2e/name-variants.test.ts', // 1,000 spellings of denied names
   'test/e2e/{canaries,examples}.test.ts', // every command with secrets everywhere, every example
   'test/e2e/assistant-switch.test.ts', // writes and restores files in every layout
   'test/e2e/{compiled-start,http-many,install-script,package,safe-output}.test.ts',

@@ -32,9 +32,12 @@ type ReadFile = Unreadable | OpenedText;
 interface OpenedText {
   readonly text: string;
   readonly stats: Stats;
+  /** Changes whenever the file does; undefined if it may be changing now. */
+  readonly stamp: string | undefined;
 }
 
-export function readOpenedFile(file: string, maxBytes = MAX_BYTES): ReadFile {
+/** `now` is for tests. */
+export function readOpenedFile(file: string, maxBytes = MAX_BYTES, now = Date.now()): ReadFile {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) return MISSING;
@@ -43,13 +46,29 @@ export function readOpenedFile(file: string, maxBytes = MAX_BYTES): ReadFile {
     const descriptor = openSync(file, 'r');
     try {
       const stats = fstatSync(descriptor);
-      return findProblem(stats, maxBytes) ?? { text: readFileSync(descriptor, 'utf8'), stats };
+      const unusable = findProblem(stats, maxBytes);
+      if (unusable) return unusable;
+      const text = readFileSync(descriptor, 'utf8');
+      return { text, stats, stamp: stampOf(stats, fstatSync(descriptor), now) };
     } finally {
       closeSync(descriptor);
     }
   } catch (error) {
     return explainError(error);
   }
+}
+
+/** File systems note the time of a change only roughly: two changes in a row can have the same. */
+const SETTLED_MS = 2_000;
+
+function stampOf(before: Stats, after: Stats, now: number): string | undefined {
+  const stamp = formatStamp(before);
+  const isSettled = now - before.ctimeMs > SETTLED_MS;
+  return isSettled && stamp === formatStamp(after) ? stamp : undefined;
+}
+
+function formatStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs, ctimeMs].join('/');
 }
 
 interface Unreadable {

@@ -37,8 +37,14 @@ type SubjectKind =
   | 'agent-server'
   | 'runner';
 
-/** The texts of files, unchanged. */
-export type Basis = readonly string[];
+/** What a file contains. */
+export interface BasisText {
+  readonly text: string;
+  /** Tells whether the file is still the same, without its text; undefined if it was changed just now. */
+  readonly stamp?: string | undefined;
+}
+
+export type Basis = readonly BasisText[];
 
 /** Something in a project that needs the user's consent. */
 export interface Subject {

@@ -184,7 +184,7 @@ async function readChildFile(
   if ('problem' in checked) {
     return origin === 'foreign' ? { problem: NOT_VALID(file) } : checked;
   }
-  return { ...checked, origin, basis: origin && [read.text] };
+  return { ...checked, origin, basis: origin && [read] };
 }
 
 /** None of its text is repeated. */

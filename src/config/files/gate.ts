@@ -4,15 +4,22 @@ import { type Stats, statSync } from 'node:fs';
 import { SwitchboardError } from '../../base/errors.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
 import { readOpenedFile, readTextFile } from '../../base/read-text.ts';
-import type { FileOrigin, Judge, OpenJudge, Subject, TrustSettings, Verdict } from '../judge.ts';
+import type {
+  BasisText,
+  FileOrigin,
+  Judge,
+  OpenJudge,
+  Subject,
+  TrustSettings,
+  Verdict,
+} from '../judge.ts';
 import type { Folders } from './places.ts';
 
 export type GatedText =
-  | {
-      readonly text: string;
+  | (BasisText & {
       /** Undefined if the file isn't the project's. */
       readonly origin: Subject['origin'] | undefined;
-    }
+    })
   | { readonly problem: string; readonly isMissing: boolean };
 
 interface ReadOptions {
@@ -84,15 +91,16 @@ export class Gate {
     const isProjects = this.#isProjects(file, isNamed);
     if (!isProjects && !within) {
       const read = readTextFile(file, maxBytes);
-      return 'problem' in read ? read : { text: read.text, origin: undefined };
+      return 'problem' in read ? read : { ...read, origin: undefined };
     }
     const read = readOpenedFile(file, maxBytes);
     if ('problem' in read) return read;
     if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
-    if (!isProjects) return { text: read.text, origin: undefined };
+    const { text, stamp } = read;
+    if (!isProjects) return { text, origin: undefined, stamp };
     const origin = (await this.#judged()).originOf(file, read.stats, isNamed);
     if (origin === 'refused') return REFUSED;
-    return { text: read.text, origin: origin === 'user' ? undefined : origin };
+    return { text, origin: origin === 'user' ? undefined : origin, stamp };
   }
 
   /** Opens the judge for `originOf`. */

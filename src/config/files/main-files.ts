@@ -149,7 +149,7 @@ async function readProjects(file: string, options: ProjectOptions): Promise<Laye
     if (checked.config.trust !== undefined) {
       warn(`${file}: "trust" only counts in your own configuration (ignored).`);
     }
-    const basis = 'text' in read ? [read.text] : undefined;
+    const basis = 'text' in read ? [read] : undefined;
     return await limited(
       { file, origin, basis, ...withApprovedHooks(checked, file, origin, gate) },
       options,
@@ -215,7 +215,7 @@ async function limited(layer: ProjectLayer, options: ProjectOptions): Promise<La
   const subject = { kind: 'settings', name: basename(file), file, origin } as const;
   const isApproved =
     settings === undefined ||
-    options.gate.decide({ ...subject, content: () => settings }) === 'approved';
+    options.gate.decide({ ...subject, content: () => settings, basis: layer.basis }) === 'approved';
   const config = judged?.used ?? layer.config;
   if (isApproved && config.suites === undefined) return layer;
   if (!isApproved) {

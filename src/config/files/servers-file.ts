@@ -55,7 +55,7 @@ export async function readServersFile(
   const read = await gate.read(file, { maxBytes: MAX_CONFIG_BYTES, isNamed });
   const origin = 'text' in read ? read.origin : undefined;
   try {
-    const basis = 'text' in read ? [read.text] : undefined;
+    const basis = 'text' in read ? [read] : undefined;
     const parsed = await parseServersFile(await parseSource(file, read));
     // The names in them are the project's text.
     const warnings = origin === 'foreign' ? [] : parsed.warnings;

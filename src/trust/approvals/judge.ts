@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from '../../config/judge.ts';
 import { wasUsedBefore } from './adopt.ts';
-import { Batches } from './batches.ts';
+import { type Batch, Batches } from './batches.ts';
 import { contentOf, hashOf } from './content.ts';
 import { Repositories } from './repositories.ts';
 import {
@@ -133,15 +133,19 @@ export class FileJudge implements Judge {
 
   decide(subject: Subject): Verdict {
     const batch = this.#batches.of(subject, () => this.#scopesOf()[0] ?? '');
-    if (batch !== undefined && this.#isKnown(batch)) return 'approved';
+    if (batch && this.#isKnown(batch)) return 'approved';
     const verdict = this.#decide(subject);
-    if (batch !== undefined) this.#batches.add(batch, verdict === 'approved');
+    if (batch) this.#batches.add(batch, verdict === 'approved');
     return verdict;
   }
 
-  #isKnown(batch: string): boolean {
-    const isUsed = !this.#isListing && this.#settings.mode === 'repository';
-    return isUsed && this.#store.batches.has(batch);
+  #isKnown(batch: Batch): boolean {
+    if (this.#isListing || this.#settings.mode !== 'repository') return false;
+    const { batches } = this.#store;
+    if (batch.stamp !== undefined && batches.has(batch.stamp)) return true;
+    if (!batches.has(batch.hash)) return false;
+    this.#batches.add(batch, true); // next time, its stamp will do
+    return true;
   }
 
   grants(subject: Subject): boolean {

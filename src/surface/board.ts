@@ -161,10 +161,19 @@ export class Board {
 
   /** Servers' own tools that every session lists, by their names there, and optionally those of another server. */
   alwaysListed(another?: ChildConfig): ReadonlyMap<string, OwnTool> {
-    const listed = [...this.#config.children.values()]
-      .filter((config) => modeOf(config).ownTools === 'always' || config === another)
-      .map((config) => ({ config, tools: usableTools(config, this.#pool) }));
-    return new OwnTools().arrange(listed, (name) => this.isTaken(name));
+    const own = new OwnTools();
+    const arrange = (isListed: (config: ChildConfig) => boolean) =>
+      own.arrange(
+        [...this.#config.children.values()]
+          .filter(isListed)
+          .map((config) => ({ config, tools: usableTools(config, this.#pool) })),
+        (name) => this.isTaken(name),
+      );
+    const always = arrange((config) => modeOf(config).ownTools === 'always');
+    // Tools that are listed keep their names when others join them.
+    return another
+      ? arrange((config) => modeOf(config).ownTools === 'always' || config === another)
+      : always;
   }
 
   /** Whether any session has switched a server on. */

@@ -4,6 +4,7 @@ import { type Stats, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { type FileUser, ownershipProblem } from '../../base/ownership.ts';
+import { codeOf } from '../../base/system-error.ts';
 import {
   isWaiting,
   type OpenJudge,
@@ -124,7 +125,12 @@ export function checkHome(
 }
 
 function statIfAny(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined; // the home is a file, or can't be read: nothing of it is used
+  }
 }
 
 interface ProjectOptions {

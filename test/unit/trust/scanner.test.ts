@@ -199,3 +199,7 @@ test('prompts and instructions are scanned, too', () => {
 test('a definition of megabytes is scanned only in part, and says so', () => {
   expect(scan('word '.repeat(1_000_000))).toMatchObject([{ rule: 'length', severity: 'soft' }]);
 });
+
+test('many line breaks take linear time', () => {
+  expect(scan(`${'A'.repeat(16)}${'\n'.repeat(190_000)}!`)).toEqual([]);
+});

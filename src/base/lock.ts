@@ -33,12 +33,7 @@ export async function withLockFile<T>(
   { staleMs, waitMs }: LockTimes,
   work: () => Promise<T>,
 ): Promise<T> {
-  const owner = JSON.stringify({
-    pid: process.pid,
-    place: processPlace(),
-    // Distinguishes two locks of the same process.
-    id: Math.random().toString(36).slice(2),
-  });
+  const owner = nameOwner();
   const end = performance.now() + waitMs;
   while (!(await take(lock, owner, staleMs))) {
     if (performance.now() > end) throw new LockedError(lock);
@@ -46,6 +41,20 @@ export async function withLockFile<T>(
   }
   try {
     return await work();
+  } finally {
+    if (contentOf(lock) === owner) rmSync(lock, { force: true });
+  }
+}
+
+/** Does short work under the lock if it's free. Doesn't wait: a stale lock is only removed, for the next time. */
+export function ifUnlocked(lock: string, staleMs: number, work: () => void): void {
+  const owner = nameOwner();
+  if (!create(lock, owner)) {
+    if (isStale(lock, contentOf(lock), staleMs)) rmSync(lock, { force: true });
+    return;
+  }
+  try {
+    work();
   } finally {
     if (contentOf(lock) === owner) rmSync(lock, { force: true });
   }
@@ -59,13 +68,28 @@ export class LockedError extends Error {
   }
 }
 
-async function take(lock: string, owner: string, staleMs: number): Promise<boolean> {
+function nameOwner(): string {
+  return JSON.stringify({
+    pid: process.pid,
+    place: processPlace(),
+    // Distinguishes two locks of the same process.
+    id: Math.random().toString(36).slice(2),
+  });
+}
+
+/** Returns whether there was none. */
+function create(lock: string, owner: string): boolean {
   try {
     writeFileSync(lock, owner, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
   }
+}
+
+async function take(lock: string, owner: string, staleMs: number): Promise<boolean> {
+  if (create(lock, owner)) return true;
   const found = contentOf(lock);
   if (!isStale(lock, found, staleMs)) return false;
   // Replaces the old file instead of removing it first, so that one of two processes wins.

@@ -30,7 +30,7 @@ import {
   recordOf,
   type TrustRecord,
   type TrustStore,
-  writeChange,
+  writeNoticed,
 } from './store.ts';
 
 export interface JudgeOptions {
@@ -191,7 +191,8 @@ export class FileJudge implements Judge {
     const news = [...this.#news];
     const add = new Map(news.map(([hash, { record }]) => [hash, record]));
     try {
-      writeChange(home, { add, remove: this.#outdated, announced, batches, unmarked });
+      const change = { add, remove: this.#outdated, announced, batches, unmarked };
+      writeNoticed(home, change, this.#store);
     } catch (error) {
       // Without a record, it's trusted at first sight again next time.
       if (!isSystemError(error) && !(error instanceof SwitchboardError)) throw error;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
-import { LockedError, type LockTimes, withLockFile } from '../../base/lock.ts';
+import { ifUnlocked, LockedError, type LockTimes, withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
@@ -62,8 +62,15 @@ const MOST_STAMPS = 5_000;
 const MOST_ANNOUNCED = 10_000;
 const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };
 
+/** Decisions that only the user makes. */
+const USERS: ReadonlySet<DecidedBy> = new Set<DecidedBy>(['user', 'host', 'command']);
+
 function trustFile(home: string): string {
   return join(home, 'trust.json');
+}
+
+function lockFile(home: string): string {
+  return `${trustFile(home)}.lock`;
 }
 
 export function readTrustStore(home: string): TrustStore {
@@ -98,7 +105,7 @@ export async function changeTrustStore(home: string, change: TrustChange): Promi
   const file = trustFile(home);
   try {
     makeFolder(home);
-    await withLockFile(`${file}.lock`, TIMES, async () => writeChange(home, change));
+    await withLockFile(lockFile(home), TIMES, async () => writeChange(home, change));
   } catch (cause) {
     if (!(cause instanceof LockedError) && !isSystemError(cause)) throw cause;
     const isLocked = cause instanceof LockedError;
@@ -116,14 +123,32 @@ export async function changeTrustStore(home: string, change: TrustChange): Promi
 export function beginTrustStore(home: string): void {
   if (existsSync(trustFile(home))) return;
   try {
-    writeChange(home, {});
+    makeFolder(home);
+    ifUnlocked(lockFile(home), TIMES.staleMs, () => writeChange(home, {}));
   } catch (error) {
     if (!isSystemError(error)) throw error; // a read-only home keeps nothing
   }
 }
 
-/** For what is only remembered: if another program writes at the same moment, it's remembered next time. */
-export function writeChange(home: string, change: TrustChange): void {
+/**
+ * For what was only noticed. If another program is writing, or the user has decided something since `seen` was read, it
+ * may be out of date, and is noticed again next time.
+ */
+export function writeNoticed(home: string, change: TrustChange, seen: TrustStore): void {
+  makeFolder(home);
+  ifUnlocked(lockFile(home), TIMES.staleMs, () => {
+    if (usersDecisions(readTrustStore(home)) === usersDecisions(seen)) writeChange(home, change);
+  });
+}
+
+function usersDecisions({ records }: TrustStore): string {
+  const decided = [...records].filter(([, { by }]) => USERS.has(by));
+  const texts = decided.map(([hash, { decision, at }]) => [hash, decision, at].join(' '));
+  return texts.sort().join('\n');
+}
+
+/** Under the lock. */
+function writeChange(home: string, change: TrustChange): void {
   const {
     add = new Map<string, TrustRecord>(),
     remove = [],
@@ -131,7 +156,6 @@ export function writeChange(home: string, change: TrustChange): void {
     batches = [],
     unmarked = new Map<string, string>(),
   } = change;
-  makeFolder(home);
   const before = readTrustStore(home);
   if (before.isDamaged) {
     throw new SwitchboardError('CONFIG_INVALID', `${trustFile(home)} can't be read.`, {

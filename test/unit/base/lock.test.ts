@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LockedError, withLockFile } from '../../../src/base/lock.ts';
+import { ifUnlocked, LockedError, withLockFile } from '../../../src/base/lock.ts';
 import { processPlace } from '../../../src/base/process-table.ts';
 
 const TIMES = { staleMs: 60_000, waitMs: 90_000 };
@@ -60,4 +60,25 @@ test.each([
   const times = { staleMs: 60_000, waitMs: 50 };
   await expect(withLockFile(lock, times, async () => {})).rejects.toThrow(LockedError);
   expect(readdirSync(folder)).toEqual(['lock']);
+});
+
+describe('short work', () => {
+  test('is done if the lock is free, and left out if it is taken', async () => {
+    const { folder, lock } = createLock();
+    const done: string[] = [];
+    const work = (name: string) => ifUnlocked(lock, TIMES.staleMs, () => void done.push(name));
+    work('before');
+    await withLockFile(lock, TIMES, async () => work('during'));
+    work('after');
+    expect(done).toEqual(['before', 'after']);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is done the next time after a stale lock', () => {
+    const { lock } = createLock();
+    writeFileSync(lock, ownerText(NOBODY));
+    const done: number[] = [];
+    for (const time of [1, 2]) ifUnlocked(lock, TIMES.staleMs, () => void done.push(time));
+    expect(done).toEqual([2]);
+  });
 });

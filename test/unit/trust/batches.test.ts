@@ -101,3 +101,16 @@ test('a file has a stamp only if its last change was a while ago, and another on
   writeFileSync(file, '[1]');
   expect(stampAt(later)).not.toBe(before);
 });
+
+test('a decision that is made between a start and its record counts', async () => {
+  const project = createProject({ 'home/.switchboard/switchboard.config.json': {} });
+  const home = join(project.homeFolder, '.switchboard');
+  const subject = subjectOf([{ text: 'a', stamp: '1' }], { origin: 'yours' });
+  const starting = judgeOf(project);
+  expect(starting.decide(subject)).toBe('approved');
+  const other = judgeOf(project);
+  other.decide(subject);
+  await recordDecisions(home, other.judged, 'denied');
+  starting.save();
+  expect(judgeOf(project).decide(subject)).toBe('denied');
+});

@@ -6,7 +6,6 @@ import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject } from '../../base/object.ts';
-
 import { codeOf } from '../../base/system-error.ts';
 import { whileLocked } from '../../config/change/rewrite.ts';
 import { type Keychain, openKeychain } from './keychain.ts';
@@ -53,7 +52,7 @@ export class SecretStore {
   readonly keyFile: string;
   readonly #options: SecretStoreOptions;
   readonly #keychain: Keychain | undefined;
-  /** By place and account. Asking a keychain takes time, and may ask the user. */
+  /** Those from the keychain, by account. Asking for one takes time, and may ask the user. */
   readonly #keys = new Map<string, Promise<Buffer>>();
 
   constructor(options: SecretStoreOptions) {
@@ -194,12 +193,14 @@ export class SecretStore {
   }
 
   #key(key: StoreFile['key']): Promise<Buffer> {
-    const id = key.place === 'file' ? 'file' : key.account;
-    const known = this.#keys.get(id);
+    // Another program may have replaced the file, such as after the store was deleted.
+    if (key.place === 'file') return this.#keyInFile();
+    const { account } = key;
+    const known = this.#keys.get(account);
     if (known) return known;
-    const loading = key.place === 'file' ? this.#keyInFile() : this.#keyInKeychain(key.account);
-    this.#keys.set(id, loading);
-    loading.catch(() => this.#keys.delete(id)); // the user may unlock the keychain
+    const loading = this.#keyInKeychain(account);
+    this.#keys.set(account, loading);
+    loading.catch(() => this.#keys.delete(account)); // the user may unlock the keychain
     return loading;
   }
 

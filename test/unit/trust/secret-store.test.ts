@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { SecretStore } from '../../../src/trust/secrets/store.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
@@ -56,6 +56,15 @@ describe('with the key in a file', () => {
     const names = Array.from({ length: 10 }, (_none, index) => `n${index}`);
     await Promise.all(names.map((name) => open().set(name, `${VALUE} ${name}`)));
     for (const name of names) expect(await open().get(name)).toBe(`${VALUE} ${name}`);
+  });
+
+  test('a store that was deleted and filled again is readable at once', async () => {
+    const { store, open } = openStore();
+    await store.set('a', VALUE);
+    expect(await store.get('a')).toBe(VALUE);
+    rmSync(store.file);
+    await open().set('a', 'another');
+    expect(await store.get('a')).toBe('another');
   });
 
   test('changed and swapped entries are noticed', async () => {

@@ -17,8 +17,8 @@ interface NotedEvent {
 const MAX_WAITING = 1_000;
 
 export class Audit implements AuditSink, AsyncDisposable {
-  readonly settings: AuditSettings;
   readonly #log: Log;
+  #settings: AuditSettings;
   #writer: AuditWriter | undefined;
   #opening: Promise<void> | undefined;
   #waiting: NotedEvent[] = [];
@@ -29,8 +29,15 @@ export class Audit implements AuditSink, AsyncDisposable {
   #isClosed = false;
 
   constructor(settings: AuditSettings, log: Log) {
-    this.settings = settings;
+    this.#settings = settings;
     this.#log = log;
+  }
+
+  /** Starts a new file if they have changed. Calls and servers that are under way are still noted. */
+  set settings(settings: AuditSettings) {
+    if (JSON.stringify(this.#settings) === JSON.stringify(settings)) return;
+    this.#settings = settings;
+    if (this.#writer) void this.#openSoon();
   }
 
   note(event: AuditEvent): void {
@@ -45,7 +52,7 @@ export class Audit implements AuditSink, AsyncDisposable {
     if (this.#writer && this.#problem === undefined) return;
     await this.#ready();
     if (this.#writer) this.#write(this.#writer);
-    if (this.#problem !== undefined && this.settings.required) throw this.#refusal();
+    if (this.#problem !== undefined && this.#settings.required) throw this.#refusal();
   }
 
   readonly intercept: Interceptor = async (call, next) => {
@@ -65,18 +72,28 @@ export class Audit implements AuditSink, AsyncDisposable {
 
   /** Never rejects. */
   async #ready(): Promise<void> {
-    if (this.#writer) return;
+    if (!this.#writer) await this.#openSoon();
+  }
+
+  #openSoon(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });
-    await this.#opening;
+    return this.#opening;
   }
 
   async #open(): Promise<void> {
     try {
       const { AuditWriter } = await import('../trust/audit/writer.ts');
-      this.#writer = await AuditWriter.open(this.settings);
-      this.#write(this.#writer);
+      const settings = this.#settings;
+      const writer = await AuditWriter.open(settings);
+      if (settings !== this.#settings) {
+        writer.close();
+        return await this.#open();
+      }
+      this.#writer?.close();
+      this.#writer = writer;
+      this.#write(writer);
     } catch (error) {
       this.#fail(error);
     }
@@ -111,7 +128,7 @@ export class Audit implements AuditSink, AsyncDisposable {
     return new SwitchboardError(
       'AUDIT_FAILED',
       `The audit log can't be written, so no calls are allowed: ${this.#problem}.`,
-      { hint: `Make ${this.settings.folder} writable, or remove "audit.required".` },
+      { hint: `Make ${this.#settings.folder} writable, or remove "audit.required".` },
     );
   }
 }

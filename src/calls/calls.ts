@@ -108,10 +108,12 @@ export class Calls implements AsyncDisposable {
   }
 
   #updateAudit(config: Settings): void {
-    const before = this.#audit;
-    if (JSON.stringify(before?.settings) === JSON.stringify(config.audit)) return;
+    if (this.#audit && config.audit) {
+      this.#audit.settings = config.audit;
+      return;
+    }
+    this.#audit?.[Symbol.asyncDispose]().catch(this.#reportBug);
     this.#audit = createAudit(config, this.#log);
-    before?.[Symbol.asyncDispose]().catch(this.#reportBug);
   }
 
   readonly #reportBug = (error: unknown): void => this.#log.error(describeBug(error));

@@ -132,12 +132,8 @@ export class AuditWriter {
       const name = logFileName(at, process.pid, number);
       const head = openNew(join(this.#settings.folder, headFileOf(name)));
       if (head === undefined) continue; // an earlier process had the same pid
-      const log = openNew(join(this.#settings.folder, name), 'ax');
-      if (log === undefined) {
-        closeSync(head);
-        rmSync(join(this.#settings.folder, headFileOf(name)), { force: true });
-        continue;
-      }
+      const log = this.#openLog(name, head);
+      if (log === undefined) continue;
       const file = { name, date: dateOf(at), log, head, bytes: 0, lines: 0, first: undefined };
       try {
         this.#writeHead(file);
@@ -148,6 +144,20 @@ export class AuditWriter {
       return file;
     }
     throw new Error('too many audit files for this process');
+  }
+
+  /** Undefined if the file exists. Without a log, its head must not stay. */
+  #openLog(name: string, head: number): number | undefined {
+    let log: number | undefined;
+    try {
+      log = openNew(join(this.#settings.folder, name), 'ax');
+      return log;
+    } finally {
+      if (log === undefined) {
+        closeSync(head);
+        rmSync(join(this.#settings.folder, headFileOf(name)), { force: true });
+      }
+    }
   }
 
   /** A file without lines, such as on a full disk. Every later call tries again. */

@@ -58,6 +58,8 @@ async function writeLog(tools: readonly string[], some: Partial<AuditSettings> =
 }
 
 const logsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+const toolsCalledIn = (folder: string) =>
+  [...readAudit(folder)].flatMap(({ target }) => target ?? []);
 const toolsIn = (folder: string) => [...readAudit(folder)].flatMap(({ tool }) => tool ?? []);
 
 /** Changes the lines of the only log file. */
@@ -521,8 +523,26 @@ describe('calls', () => {
     await calls.send(callTo('two'));
     calls.update(settings);
     await calls.send(callTo('three'));
-    expect([...readAudit(folder)].flatMap(({ target }) => target ?? [])).toEqual(['one', 'two']);
+    expect(toolsCalledIn(folder)).toEqual(['one', 'two']);
     expect(logsIn(folder)).toHaveLength(1);
+  });
+
+  test('a call that is under way while its settings change has a line', async () => {
+    const folder = join(temporaryFolder(), 'audit');
+    const child = new FakeChild('echo');
+    let answer: (result: Verbatim) => void = () => {};
+    const { calls, settings } = openCalls(settingsIn(folder), child);
+    await calls.send(callTo('first'));
+    child.callTool = () => new Promise((resolve) => (answer = resolve));
+    const call = calls.send(callTo('slow'));
+    await turn();
+    calls.update({ ...settings, audit: settingsIn(folder, { keepDays: 1 }) });
+    answer(Verbatim.of({ content: [] }));
+    await call;
+    expect(toolsCalledIn(folder)).toEqual(['first', 'slow']);
+    await calls[Symbol.asyncDispose]();
+    expect(logsIn(folder)).toHaveLength(2);
+    expect(verifyAudit(folder).problems).toEqual([]);
   });
 
   test('a log that cannot be written is reported once, and calls go on', async () => {

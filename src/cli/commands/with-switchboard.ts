@@ -18,6 +18,7 @@ import { unknownChild } from '../../pool/pool.ts';
 import { Project } from '../../project.ts';
 import type { Switchboard } from '../../switchboard.ts';
 import { judgeOpener, saveJudged } from '../../trust/approvals/open.ts';
+import { keyOf } from '../../trust/approvals/store.ts';
 import { noteApprovals } from '../../trust/audit/events.ts';
 import { assistantLaunch, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
@@ -102,21 +103,17 @@ export async function approveWritten(
   const { gate } = config;
   const known = before.gate?.judge?.judged ?? [];
   const waited = new Set(
-    known.filter(({ verdict }) => verdict !== 'approved').map(({ subject }) => placeIn(subject)),
+    known.filter(({ verdict }) => verdict !== 'approved').map(({ subject }) => keyOf(subject)),
   );
   const written = (gate?.judge?.judged ?? []).filter(
     ({ subject, verdict }) =>
-      isWaiting(verdict) && !subject.needsDecision && !waited.has(placeIn(subject)),
+      isWaiting(verdict) && !subject.needsDecision && !waited.has(keyOf(subject)),
   );
   if (written.length === 0) return;
   const { recordDecisions } = await import('../../trust/approvals/decide.ts');
   await withAudit(config, (audit) =>
     recordDecisions(config.home, written, 'approved', 'command', audit),
   );
-}
-
-function placeIn({ kind, name, file }: JudgedSubject['subject']): string {
-  return [kind, name, file].join('\0');
 }
 
 function adaptFor({ assistants }: CommandOptions, place: ReturnType<typeof placeOf>) {

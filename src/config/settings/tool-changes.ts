@@ -1,19 +1,12 @@
 // Resolves `toolChanges`. It protects the user, so a project can make it stricter than the user's own files do, but never
 // less strict.
-import { sep } from 'node:path';
 import { TOOL_CHANGES, type ToolChanges } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { type Layer, suiteOf } from '../files/layers.ts';
-
-export interface OwnFolders {
-  readonly project: string;
-  /** `$SWITCHBOARD_HOME`. */
-  readonly home: string;
-  readonly homeFolder: string;
-}
+import { type Folders, isUsersFile } from '../files/places.ts';
 
 /** For servers that have no key of their own. */
-export function resolveToolChanges(layers: readonly Layer[], folders: OwnFolders): ToolChanges {
+export function resolveToolChanges(layers: readonly Layer[], folders: Folders): ToolChanges {
   return strictest(
     layers.map(({ file, config }) => ({ file, value: config.toolChanges })),
     DEFAULTS.toolChanges,
@@ -26,7 +19,7 @@ export function serverToolChanges(
   name: string,
   declared: { readonly origin: string; readonly value: ToolChanges | undefined },
   layers: readonly Layer[],
-  folders: OwnFolders,
+  folders: Folders,
 ): ToolChanges {
   const keys = [
     ...layers.map(({ file, config }) => ({ file, value: suiteOf(config, name).toolChanges })),
@@ -44,19 +37,14 @@ interface FoundKey {
 function strictest(
   keys: readonly FoundKey[],
   otherwise: ToolChanges,
-  folders: OwnFolders,
+  folders: Folders,
 ): ToolChanges {
   const set = keys.filter(({ value }) => value !== undefined);
-  const users = set.find(({ file }) => isUsers(file, folders))?.value ?? otherwise;
+  const users = set.find(({ file }) => isUsersFile(file, folders))?.value ?? otherwise;
   const others = set
-    .filter(({ file }) => !isUsers(file, folders))
+    .filter(({ file }) => !isUsersFile(file, folders))
     .flatMap(({ value }) => value ?? []);
   return [users, ...others].reduce((one, other) =>
     TOOL_CHANGES.indexOf(other) > TOOL_CHANGES.indexOf(one) ? other : one,
   );
-}
-
-/** In Switchboard's home, or in the user's home folder if that is the project. */
-function isUsers(file: string, { project, home, homeFolder }: OwnFolders): boolean {
-  return file.startsWith(home + sep) || project === homeFolder;
 }

@@ -12,7 +12,8 @@ export function permissionRules(
   parts: InterceptorParts,
 ): Interceptor | undefined {
   const isRuled = [...children.values()].some(({ rules }) => rules !== undefined);
-  if (!isRuled || !permissions) return undefined;
+  if (!isRuled) return undefined;
+  if (!permissions) throw new Error('Servers have rules, but the configuration has none.');
   const checked = lazily(async () => {
     const { PermissionCheck } = await import('../trust/permissions/check.ts');
     const check = new PermissionCheck({ ...parts, permissions });

@@ -65,8 +65,8 @@ async function refuse(pool: Pool, call: Call, child: Child, refused: RefusedTool
 /** Lists the server's tools if it isn't known yet whether this one is read-only. */
 async function requireReadOnly(pool: Pool, call: Call, claim: ReadOnlyClaim): Promise<void> {
   const { server, target } = call;
-  if (!pool.hints(server.name)?.has(target)) await learnTools(pool, call);
-  const hints = pool.hints(server.name)?.get(target);
+  if (!pool.toolHints(server.name, target)) await learnTools(pool, call);
+  const hints = pool.toolHints(server.name, target);
   if (hints && isReadOnly(hints)) return;
   throw new SwitchboardError(
     'TOOL_NOT_ALLOWED',

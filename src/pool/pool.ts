@@ -7,7 +7,7 @@ import { nearest } from '../base/text.ts';
 import { settleWithin } from '../base/time.ts';
 import type { Child } from '../child/child.ts';
 import { type ChildConfig, isOff } from '../config/config.ts';
-import { type Hints, hintsOf } from '../mcp/annotations.ts';
+import { type Hints, hintsOf, weakestHints } from '../mcp/annotations.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { LogLevel } from '../mcp/logging.ts';
@@ -66,6 +66,14 @@ export class Pool implements AsyncDisposable {
   hints(name: string): ReadonlyMap<string, Hints> | undefined {
     const tools = this.tools(name);
     return tools && new Map(tools.map((tool) => [tool.name, this.hintsInForce(name, tool)]));
+  }
+
+  /** The hints of one tool; undefined if it isn't listed. If a server lists a name twice, the weaker ones count. */
+  toolHints(name: string, tool: string): Hints | undefined {
+    const same = this.tools(name)?.filter((one) => one.name === tool) ?? [];
+    return same.length === 0
+      ? undefined
+      : weakestHints(same.map((one) => this.hintsInForce(name, one)));
   }
 
   /** Claims that grant more than the user has accepted don't count. */

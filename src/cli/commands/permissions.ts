@@ -9,9 +9,8 @@ import {
   type RuleTarget,
 } from '../../config/config.ts';
 import { isExposed } from '../../config/server/expose.ts';
-import { type Hints, weakestHints } from '../../mcp/annotations.ts';
+import type { Hints } from '../../mcp/annotations.ts';
 import type { Lists } from '../../pool/catalog.ts';
-import type { Pool } from '../../pool/pool.ts';
 import { openCatalog } from '../../switchboard.ts';
 import { createOutput } from '../terminal/output.ts';
 import { downloadNote, Progress } from '../terminal/progress.ts';
@@ -95,7 +94,7 @@ async function explain(child: ChildConfig, name: string, context: CommandContext
     await board.calls.listTools(child, { cancellation });
   }
   const lists = pool.lists(child.name);
-  const hints = hintsIn(pool, child, name);
+  const hints = pool.toolHints(child.name, name);
   const kind = hints ? 'tool' : kindIn(lists, name);
   const listed = lists.tools ? namesIn(lists).includes(name) : null;
   const explanation: Explanation = {
@@ -131,12 +130,6 @@ function namesIn({ tools = [], prompts = [], resources = [] }: Lists): string[] 
   const named = [...tools, ...prompts].map((item) => (isObject(item) ? item['name'] : undefined));
   const addressed = resources.map((item) => (isObject(item) ? item['uri'] : undefined));
   return [...named, ...addressed].filter((name) => typeof name === 'string');
-}
-
-function hintsIn(pool: Pool, child: ChildConfig, name: string): Hints | undefined {
-  const same = pool.tools(child.name)?.filter((tool) => tool.name === name) ?? [];
-  if (same.length === 0) return undefined;
-  return weakestHints(same.map((tool) => pool.hintsInForce(child.name, tool)));
 }
 
 function kindIn({ prompts = [] }: Lists, name: string): RuleTarget['kind'] {

@@ -11,7 +11,6 @@ import type {
   RuleTarget,
   ServerRules,
 } from '../../config/config.ts';
-import { type Hints, weakestHints } from '../../mcp/annotations.ts';
 import type { Caller } from '../../mcp/caller.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Pool } from '../../pool/pool.ts';
@@ -35,7 +34,7 @@ export interface CheckedCall {
 
 interface PermissionCheckParts {
   readonly permissions: PermissionRules;
-  readonly pool: Pick<Pool, 'tools' | 'hintsInForce'>;
+  readonly pool: Pick<Pool, 'tools' | 'toolHints' | 'hintsInForce'>;
   readonly log: Log;
   readonly audit: AuditSink | undefined;
   /** What users have approved, by party. */
@@ -82,10 +81,11 @@ export class PermissionCheck {
   ): Promise<PermissionDecision | undefined> {
     const early = rules.decide({ kind: 'tool', name: target });
     if (early?.permission === 'deny') return early;
-    let hints = this.#hintsOf(server, target);
+    const { pool } = this.#parts;
+    let hints = pool.toolHints(server.name, target);
     if (!hints) {
       await learnTools();
-      hints = this.#hintsOf(server, target);
+      hints = pool.toolHints(server.name, target);
     }
     if (!hints) throw unlisted(server, target, this.#permittedNames(server, rules));
     return rules.decide({ kind: 'tool', name: target, hints });
@@ -98,14 +98,6 @@ export class PermissionCheck {
       return rules.decide({ kind: 'tool', name: tool.name, hints })?.permission !== 'deny';
     };
     return (pool.tools(name) ?? []).filter(isPermitted).map((tool) => tool.name);
-  }
-
-  /** If a server lists a name twice, the weaker annotations count. */
-  #hintsOf({ name }: ChildConfig, target: string): Hints | undefined {
-    const { pool } = this.#parts;
-    const same = pool.tools(name)?.filter((tool) => tool.name === target) ?? [];
-    if (same.length === 0) return undefined;
-    return weakestHints(same.map((tool) => pool.hintsInForce(name, tool)));
   }
 
   #noteDenial(

@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomically } from '../base/atomic-file.ts';
 import { makeFolder } from '../base/make-folder.ts';
-import { isObject } from '../base/object.ts';
+import { isObject, parseIfJson } from '../base/object.ts';
 import { readTextFile } from '../base/read-text.ts';
 import { isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
@@ -80,20 +80,12 @@ function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
 
 function readEntries(path: string): Map<string, Entry> {
   const read = readTextFile(path, MOST_BYTES);
-  const content = 'text' in read ? parseJson(read.text) : undefined;
+  const content = 'text' in read ? parseIfJson(read.text) : undefined;
   if (!isObject(content) || content['form'] !== FORM || content['version'] !== VERSION) {
     return new Map();
   }
   const files: unknown[] = Array.isArray(content['files']) ? content['files'] : [];
   return new Map(files.filter(isEntry).map((entry) => [entry.file, entry]));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // damaged
-  }
 }
 
 function isEntry(value: unknown): value is Entry {

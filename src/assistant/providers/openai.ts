@@ -1,6 +1,6 @@
 // Any model behind the chat completions API, which many providers and programs implement.
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 import type { Mask } from '../../base/secrets.ts';
 import { excerpt } from '../../base/text.ts';
 import { Verbatim } from '../../rpc/verbatim.ts';
@@ -83,7 +83,7 @@ export function createOpenAi(options: ApiOptions): Provider {
 /** Whether only the old name of the limit was refused, as by OpenAI's models on other platforms. */
 function isLimitUnknown({ status, text }: ApiReply): boolean {
   if (status !== 400) return false;
-  const value = parse(text);
+  const value = parseIfJson(text);
   const error = isObject(value) ? value['error'] : undefined;
   return (
     isObject(error) && error['param'] === 'max_tokens' && error['code'] === 'unsupported_parameter'
@@ -91,7 +91,7 @@ function isLimitUnknown({ status, text }: ApiReply): boolean {
 }
 
 function readReply({ ok, status, headers, text }: ApiReply, mask: Mask): unknown {
-  const value = parse(text);
+  const value = parseIfJson(text);
   if (ok && value !== undefined) return value;
   if (ok) throw new ModelFailure('it is not JSON', { isUnreadable: true });
   const said = describeRedirect(status, headers) ?? messageIn(value) ?? text;
@@ -226,14 +226,6 @@ function toUsage(usage: unknown): Usage {
   if (!isObject(usage)) return NO_USAGE;
   const { prompt_tokens: read, completion_tokens: written } = usage;
   return { inputTokens: readCount(read), outputTokens: readCount(written) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the caller reports it
-  }
 }
 
 function describe(error: unknown): string {

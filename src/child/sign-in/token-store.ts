@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 import { codeOf } from '../../base/system-error.ts';
 
 const VERSION = 1;
@@ -65,26 +65,18 @@ export async function readSignIn(file: string, openSeal?: OpenSeal): Promise<Kep
     const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'nothing' : 'damaged';
   }
-  const value = parse(text);
+  const value = parseIfJson(text);
   if (!isObject(value) || value['version'] !== SEALED_VERSION) {
     return isSignIn(value) ? value : 'damaged';
   }
   const opened = (await openSeal?.())?.open(value['sealed'], labelOf(file));
-  const signIn = opened === undefined ? undefined : parse(opened);
+  const signIn = opened === undefined ? undefined : parseIfJson(opened);
   return isSignIn(signIn) ? signIn : 'damaged';
 }
 
 /** The encrypted file can't be used for another server. */
 function labelOf(file: string): string {
   return `sign-in:${basename(file)}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Throws the system's error if it can't be written; the old file is then intact. */

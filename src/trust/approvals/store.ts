@@ -5,7 +5,7 @@ import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { ifUnlocked, LockedError, type LockTimes, withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 import { readTextFile } from '../../base/read-text.ts';
 import { isSystemError } from '../../base/system-error.ts';
 
@@ -75,7 +75,7 @@ function lockFile(home: string): string {
 
 export function readTrustStore(home: string): TrustStore {
   const read = readTextFile(trustFile(home), MOST_BYTES);
-  const content = 'text' in read ? parse(read.text) : undefined;
+  const content = 'text' in read ? parseIfJson(read.text) : undefined;
   if (!isObject(content) || content['form'] !== FORM) {
     const isMissing = 'problem' in read && read.isMissing;
     const nothing = { since: undefined, records: new Map(), announced: new Set<string>() };
@@ -193,12 +193,4 @@ function stringsIn(value: unknown): Set<string> {
 function stampsIn(value: unknown): Map<string, string> {
   const entries: [string, unknown][] = isObject(value) ? Object.entries(value) : [];
   return new Map(entries.flatMap(([file, one]) => (typeof one === 'string' ? [[file, one]] : [])));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // damaged: nothing is approved
-  }
 }

@@ -1,7 +1,7 @@
 // How the audit log proves that nothing was changed. Every line ends with an HMAC of itself and the line before it, so
 // an edited, removed or moved line breaks the chain. The head file has the last line's HMAC, so a missing end shows.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 
 const MAC = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s;
 
@@ -87,10 +87,6 @@ function isSame(one: string, other: string): boolean {
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseIfJson(text);
+  return isObject(value) ? value : undefined;
 }

@@ -1,6 +1,6 @@
 // What is known about one server's tools, prompts and instructions: the version the user has accepted, by trusting it
 // at first sight or with `switchboard changes accept`, and the version that waits for that.
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 import { type Hints, parseHints } from '../../mcp/annotations.ts';
 import { type Finding, parseFindings } from '../scanner/finding.ts';
 import type { Words } from './words.ts';
@@ -117,7 +117,7 @@ export function formatRecord({ items, ...rest }: ServerRecord): string {
 
 /** Undefined if it isn't a record. */
 export function parseRecord(text: string): ServerRecord | undefined {
-  const value = parseJson(text);
+  const value = parseIfJson(text);
   if (!isObject(value) || value['form'] !== FORM) return undefined;
   const { name, origin, items, passed, lists } = value;
   if (typeof name !== 'string' || !isObject(items)) return undefined;
@@ -188,12 +188,4 @@ function parseWords(value: unknown): Words {
 function textIn(value: Record<string, unknown>, key: string): string {
   const text = value[key];
   return typeof text === 'string' ? text : '';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // damaged
-  }
 }

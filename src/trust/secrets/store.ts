@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { isObject } from '../../base/object.ts';
+import { isObject, parseIfJson } from '../../base/object.ts';
 import { codeOf } from '../../base/system-error.ts';
 import { whileLocked } from '../../config/change/rewrite.ts';
 import { type Keychain, openKeychain } from './keychain.ts';
@@ -137,7 +137,7 @@ export class SecretStore {
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw this.#unavailable(`Cannot read ${this.file}`, { cause });
     }
-    const value = parse(text);
+    const value = parseIfJson(text);
     if (isStoreFile(value)) return value;
     throw this.#unavailable(`${this.file} is damaged`, {
       hint: 'Restore it, or delete it and set your secrets again: switchboard secret set NAME',
@@ -266,14 +266,6 @@ function entryOf({ secrets }: StoreFile, name: string): Entry | undefined {
 
 function labelOf(name: string): string {
   return `secret:${name}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isStoreFile(value: unknown): value is StoreFile {

@@ -32,7 +32,7 @@ export interface ProjectOptions
   readonly trust?: string | undefined;
   /** Whether the user is told which files were trusted at first sight. */
   readonly announcesTrust?: boolean;
-  /** Whether hosts may ask the user about what waits for approval. */
+  /** Whether hosts may ask the user to approve pending items. */
   readonly asksHosts?: boolean | undefined;
   /** Changes the configuration after it is read, such as which servers have an assistant in front of them. */
   readonly adapt?: (config: Config) => Config;

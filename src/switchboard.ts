@@ -57,7 +57,7 @@ export interface SwitchboardOptions {
   readonly isAssistant?: boolean | undefined;
   /** Whether several hosts may connect at once. */
   readonly isShared?: boolean | undefined;
-  /** How hosts ask the user about what waits for approval; undefined if they don't. */
+  /** How hosts ask the user to approve pending items; undefined if they don't. */
   readonly approvals?: HostApprovals | undefined;
 }
 

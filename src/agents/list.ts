@@ -128,8 +128,8 @@ async function inspect(
 
 function describeWaitingAgents(count: number): string {
   const what = count === 1 ? 'One agent' : `${count} agents`;
-  const verb = count === 1 ? 'waits' : 'wait';
-  return `${what} came with the project's repository and ${verb} for your approval. Run: switchboard trust`;
+  const verb = count === 1 ? 'needs' : 'need';
+  return `${what} came with the project's repository and ${verb} your approval. Run: switchboard trust`;
 }
 
 /** A note for people needs no approval: it isn't used. */

@@ -111,7 +111,7 @@ async function readDraft(
 function waiting(name: string, file: string): SwitchboardError {
   return new SwitchboardError(
     'APPROVAL_NEEDED',
-    `Agent "${name}" waits for approval: ${file} came with the project's repository.`,
+    `Agent "${name}" needs your approval: ${file} came with the project's repository.`,
     { hint: 'Run: switchboard trust', data: { agent: name, file } },
   );
 }
@@ -190,7 +190,9 @@ function outsideError(
   return new SwitchboardError(
     'AGENT_INVALID',
     `Agent "${name}" can't be loaded. ${file}: ${what} is ${where}.`,
-    { hint: "Move the instructions there, or write them in the agent's own file." },
+    {
+      hint: `Move the instructions ${owner === 'project' ? 'into the project' : 'to one of these folders'}, or put them in the agent's own file.`,
+    },
   );
 }
 

@@ -41,7 +41,7 @@ export async function loadModelMap(
     ? await readApproved('model-map', basename(file), file, gate)
     : readTextFile(file);
   if (read === 'waiting') {
-    return builtIn(`${file}: It waits for your approval. Using the built-in map.`);
+    return builtIn(`${file}: It needs your approval. Using the built-in map.`);
   }
   if ('problem' in read) {
     const isNormal = read.isMissing && file === join(project, '.agents', 'model-map.toml');

@@ -1,4 +1,4 @@
-// What a project's agent may ask for. A sandbox without limits, and a run that asks for nothing, need an approval that
+// What a project's agent may ask for. A sandbox without limits, and a run that runs without asking, need an approval that
 // says so. Where the engine sends its requests is the user's decision alone.
 import type { RunFields } from './agent.ts';
 
@@ -6,9 +6,9 @@ import type { RunFields } from './agent.ts';
 export function rightsOf({ sandbox, approvals }: RunFields): string[] {
   const isOpen = sandbox === 'danger-full-access';
   const isSilent = approvals === 'never';
-  if (isOpen && isSilent) return ['runs with danger-full-access and asks for nothing'];
+  if (isOpen && isSilent) return ['runs with danger-full-access, without asking'];
   if (isOpen) return ['runs with danger-full-access'];
-  return isSilent ? ['asks for nothing'] : [];
+  return isSilent ? ['runs without asking'] : [];
 }
 
 export interface LimitedRun {

@@ -19,7 +19,7 @@ function currentUser(): FileUser {
 export function ownershipProblem({ uid, mode }: Stats, user = currentUser()): string | undefined {
   if (user.uid === undefined) return undefined;
   if (uid !== 0 && !isMine(uid, user)) return 'It belongs to another user.';
-  return (mode & WORLD_WRITABLE) === 0 ? undefined : 'Every user can change it.';
+  return (mode & WORLD_WRITABLE) === 0 ? undefined : 'It is writable by everyone.';
 }
 
 /** Whether the user owns the file, and nobody outside their group can change it. */

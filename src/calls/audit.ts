@@ -108,7 +108,7 @@ export class Audit implements AuditSink, AsyncDisposable {
         writer.write(next.at, next.event);
         this.#waiting.shift();
       }
-      if (this.#problem !== undefined) this.#log.info('the audit log can be written again.');
+      if (this.#problem !== undefined) this.#log.info('writing to the audit log works again.');
       this.#problem = undefined;
     } catch (error) {
       this.#fail(error);
@@ -117,7 +117,7 @@ export class Audit implements AuditSink, AsyncDisposable {
 
   #fail(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
-    if (this.#problem === undefined) this.#log.error(`can't write the audit log: ${problem}.`);
+    if (this.#problem === undefined) this.#log.error(`can't write to the audit log: ${problem}.`);
     this.#problem = problem;
     // Not kept for later: they hold the arguments of calls. The log will say how many are missing.
     this.#lost += this.#waiting.length;

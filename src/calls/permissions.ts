@@ -53,7 +53,7 @@ export function denialOf(
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `Tool "${tool}" of server "${name}" is not allowed (${decision.because}).`,
-    { hint: `To see which rule decides, run: switchboard permissions explain ${name} ${tool}` },
+    { hint: `To see which rule applies, run: switchboard permissions explain ${name} ${tool}` },
   );
 }
 

@@ -82,7 +82,7 @@ const ABOUT_CHANGES = `
 Switchboard compares each tool, each prompt and the instructions of a server with the version you
 last accepted. With "toolChanges": "hold", changed ones are hidden until you accept them:
   switchboard changes accept                    accept everything
-  switchboard changes accept memory             accept the changes of one server
+  switchboard changes accept memory             accept one server's changes
   switchboard changes accept memory read_graph  accept one tool or prompt, or "instructions"
 `;
 const ABOUT_SCAN = `
@@ -92,7 +92,7 @@ Exit status: 0 no hard findings, 3 a server didn't start, 4 hard findings.
 
 const ABOUT_TRUST = `
 [action] is list (the default), diff, approve, deny or revoke. [names] are names or hashes from the list.
-Files that came with a git repository can't do anything before you approve them, and again after each change.
+Files from a git repository need your approval before Switchboard uses them, and again after each change.
 `;
 
 const ABOUT_ASSISTANT = `
@@ -230,14 +230,17 @@ export function buildProgram(action: Action): Command {
     .helpCommand(false)
     .action(action(async (options, server) => showChanges(server, options)));
   withCommonOptions(changes.command('accept [server] [tool]'))
-    .description('accept changes that are held: all, those of a server, or of one tool')
+    .description("accept held changes: all of them, one server's, or one tool's")
     .action(action(async (options, server, tool) => acceptCommand(server, tool, options)));
   command('scan [server]', 'start each server and scan its tools for attacks')
     .addHelpText('after', ABOUT_SCAN)
     .action(action(async (options, server) => scan(server, options)));
-  command('trust [action] [names...]', "show and decide what a project's files may do")
-    .option('--all', 'everything that waits; for revoke, everything that was decided')
-    .option('--project <folder>', "the project's folder (default: the current one)")
+  command(
+    'trust [action] [names...]',
+    'list what needs approval in a project, and approve or deny it',
+  )
+    .option('--all', 'all pending items; for revoke, all decisions')
+    .option('--project <folder>', 'project folder (default: the current folder)')
     .addHelpText('after', ABOUT_TRUST)
     .action(
       action(async ({ project, ...options }, verb, ...names) => {
@@ -270,7 +273,7 @@ export function buildProgram(action: Action): Command {
   );
 
   command('audit [action]', 'show, verify or export the audit log')
-    .option('--since <date>', 'only entries from this date or time on (not with verify)')
+    .option('--since <date>', 'only entries since this date or time (not with verify)')
     .addHelpText('after', ABOUT_AUDIT)
     .action(
       action(async (options, what) =>
@@ -293,10 +296,10 @@ export function buildProgram(action: Action): Command {
 
   const permissions = withSubcommands(
     program.command('permissions'),
-    'inspect which tools may be used',
+    'show which tools can be used',
   );
   withCommonOptions(permissions.command('explain <server> <tool>'))
-    .description('show whether a tool may be used, and which rule decides')
+    .description('show whether a tool can be used, and which rule applies')
     .addHelpText('after', ABOUT_EXPLAIN)
     .action(
       action(async (options, server = '', tool = '') => explainPermission(server, tool, options)),
@@ -304,13 +307,13 @@ export function buildProgram(action: Action): Command {
 
   const secret = withSubcommands(
     program.command('secret'),
-    'store secrets for configuration files to refer to',
+    'manage the secrets that configuration files refer to',
   );
   const secretCommand = (usage: string, description: string): Command =>
     withCommonOptions(secret.command(usage).description(description));
   secretCommand('set <name>', 'store a secret; the value is read from stdin or a hidden prompt')
-    .option('--keychain', "keep the key to your secrets in the system's keychain from now on")
-    .option('--no-keychain', 'keep it in a file that only you can read')
+    .option('--keychain', 'store the encryption key in the system keychain from now on')
+    .option('--no-keychain', 'store the encryption key in a file that only you can read')
     .action(action(async (options, name = '') => setSecret(name, options)));
   secretCommand('list', 'list the names of stored secrets').action(
     action(async (options) => listSecrets(options)),
@@ -376,7 +379,7 @@ function withCommonOptions(command: Command): Command {
   return withOwnErrors(command)
     .option('--config <file>', "use this configuration file instead of the project's")
     .option('--servers <file>', 'use this servers.json instead of the default ones')
-    .option('--trust <mode>', "how far to trust the project's files: repository, ask or all")
+    .option('--trust <mode>', "which of a project's files need approval: repository, ask or all")
     .option('--json', 'print JSON');
 }
 

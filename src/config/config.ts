@@ -252,7 +252,7 @@ export interface ChildConfig {
 
 /** What a server in a sandbox may use besides the defaults. Paths are as written. */
 export interface Sandbox {
-  /** Files and folders to show that are hidden by default. */
+  /** Files and folders to show, although they are hidden by default. */
   readonly allowRead: readonly string[];
   readonly allowWrite: readonly string[];
   /** Files and folders to hide. */

@@ -262,7 +262,7 @@ function inertChild(
   { project, general }: ConfigSources,
 ): ChildConfig {
   const isDenied = verdict === 'denied';
-  const because = isDenied ? 'you denied it' : 'it waits for approval';
+  const because = isDenied ? 'you denied it' : 'it needs your approval';
   const { rpcMs, stopMs } = general;
   const spawnMs = general.childSpawnMs ?? DEFAULTS.timeouts.childSpawnMs;
   return {

@@ -25,7 +25,7 @@ import { View, type ViewParts } from './view.ts';
 
 /** What a board gets from the program around it. */
 export interface BoardParts extends Pick<CallsParts, 'programs'> {
-  /** Asks the user about a server that waits for approval. The board is updated before it resolves. */
+  /** Asks the user about a pending server. The board is updated before it resolves. */
   readonly approve?: ((child: ChildConfig, context: CallContext) => Promise<void>) | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface ViewParts {
   readonly library: Library;
   readonly pool: Pool;
   readonly calls: Calls;
-  /** Asks the user about a server that waits for approval, and returns what is there afterwards. */
+  /** Asks the user about a pending server, and returns what is there afterwards. */
   readonly approve?: ((child: ChildConfig, context: CallContext) => Promise<ViewParts>) | undefined;
 }
 

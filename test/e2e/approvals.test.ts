@@ -60,7 +60,7 @@ function clonedProject(entry: object = MOCK_CHILD, more: object = {}): Project {
 describe('a configuration that was made here', () => {
   test('works at once, and Switchboard says so once', async () => {
     const project = createProject(configWith({ one: MOCK_CHILD }));
-    const note = `switchboard: trusting ${join(project.dir, 'switchboard.config.json')}: it was made on this machine, and no git repository tracks it.\n`;
+    const note = `switchboard: trusting ${join(project.dir, 'switchboard.config.json')}: it was created on this machine, and no git repository tracks it.\n`;
     const first = await RawHost.connect(project);
     expect(textOf(await first.call('one', 'echo', { text: 'hello' }))).toContain('hello');
     await first.close();
@@ -93,7 +93,7 @@ describe('a configuration that was made here', () => {
     const project = createProject(configWith({ one: MOCK_CHILD }));
     chmodSync(join(project.dir, 'switchboard.config.json'), 0o666);
     const { stdout } = await runSwitchboard(project, ['config', 'check']);
-    expect(stdout).toContain('It is not used: it or its folder belongs to another user');
+    expect(stdout).toContain('It or its folder belongs to another user');
     expect(stdout).toContain('0 servers');
     project.write('home/.switchboard/switchboard.config.json', {
       trust: { directories: [project.dir] },
@@ -119,7 +119,7 @@ describe('a configuration that came with a repository', () => {
     const { stdout } = await runSwitchboard(project, ['trust', 'diff']);
     expect(stdout).toContain(`- runs: ${MOCK_CHILD.command} ${MOCK_CHILD.args[0]}\n`);
     expect(stdout).toContain('"--upload=<U+200B>${HOME}"');
-    expect(stdout).toContain("+ passes on your variable HOME to the program's arguments");
+    expect(stdout).toContain("+ passes your variable HOME to the program's arguments");
   });
 
   slow('is not asked about again after a no, until the user takes it back', async () => {
@@ -258,7 +258,7 @@ describe('how far projects are trusted', () => {
     const project = clonedProject(MOCK_CHILD, { trust: { mode: 'all' } });
     expect(await callOne(project)).toBe(WAITING);
     const { stdout } = await runSwitchboard(project, ['config', 'check']);
-    expect(stdout).toContain('"trust" only counts in your own configuration (ignored).');
+    expect(stdout).toContain('"trust" is ignored here. Set it in your own configuration.');
     project.write('home/.switchboard/switchboard.config.json', { trust: { mode: 'all' } });
     expect(await callOne(project)).toContain('hello');
   });
@@ -453,7 +453,7 @@ test('an agent and its instructions are approved together, and nothing of it is 
   project.write('prompts/review.md', 'Review badly.\n');
   const env = { SWITCHBOARD_CODEX_BIN: SCRIPTED_CODEX };
   const run = await runSwitchboard(project, ['run', 'review', 'go'], { env });
-  expect(run.stderr).toContain('Agent "review" waits for approval');
+  expect(run.stderr).toContain('Agent "review" needs your approval');
 });
 
 test('an agent made here gets full access only after an approval that says so', async () => {
@@ -479,7 +479,7 @@ test('an agent made here gets full access only after an approval that says so', 
   expect(project.thread()['approvalPolicy']).toBe('on-request');
   const listed = await runSwitchboard(project, ['agents', 'open']);
   expect(listed.stdout).toContain('run: switchboard trust approve open');
-  const words = 'runs with danger-full-access and asks for nothing';
+  const words = 'runs with danger-full-access, without asking';
   expect((await runSwitchboard(project, ['trust'])).stdout).toContain(
     `limited: to let it run as written (${words}), run: switchboard trust approve open`,
   );

@@ -102,7 +102,7 @@ test('a hook in a project runs once it is approved, and not after a change', () 
       const journal = join(project.dir, 'journal');
       expect(textOf(await host.call('kid', 'echo', { text: 'hello' }))).toBe('hello');
       expect(host.stderr).toContain(
-        "One part of this project's configuration waits for your approval. Run: switchboard trust",
+        "One part of this project's configuration needs your approval. Run: switchboard trust",
       );
       expect(existsSync(journal)).toBe(false);
 

@@ -237,7 +237,7 @@ describe('the program', () => {
         .replaceAll(/:\d+\/mcp/g, ':PORT/mcp')
         .replaceAll(here.dir, 'DIR'),
     ).toMatchInlineSnapshot(`
-      "switchboard: trusting DIR/switchboard.config.json: it was made on this machine, and no git repository tracks it.
+      "switchboard: trusting DIR/switchboard.config.json: it was created on this machine, and no git repository tracks it.
       switchboard: serving MCP over HTTP at http://127.0.0.1:PORT/mcp
       In a host's configuration file:
         {"mcpServers":{"switchboard":{"type":"http","url":"http://127.0.0.1:PORT/mcp","headers":{"Authorization":"Bearer TOKEN"}}}}

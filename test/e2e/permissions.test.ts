@@ -362,7 +362,7 @@ describe('switchboard permissions explain', () => {
     });
     const { stdout } = await runSwitchboard(project, ['permissions', 'explain', 'box', 'plain']);
     expect(stdout).toBe(
-      `box plain: ask\n  permissions.default in ${file}\n  By its annotations, or their absence, it writes, may destroy something, may reach the outside world.\n`,
+      `box plain: ask\n  permissions.default in ${file}\n  Annotations (or their defaults): writes, may be destructive, may reach external systems.\n`,
     );
   });
 

@@ -114,7 +114,7 @@ function inBoth(
 }
 
 const NOT_ASKED =
-  ' Agents get only tools that permissions allow without asking: switchboard permissions explain shows which rule decides.';
+  ' Agents get only tools that permissions allow without asking: switchboard permissions explain shows which rule applies.';
 
 type EnabledTools =
   | { readonly tools: readonly string[] | undefined }

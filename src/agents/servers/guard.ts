@@ -137,7 +137,7 @@ export function guardedChild(guarded: GuardedServer, config: Config, folder: str
 }
 
 function unavailable(name: string): SwitchboardError {
-  return new SwitchboardError('CHILD_UNKNOWN', `Server "${name}" is not available any more.`);
+  return new SwitchboardError('CHILD_UNKNOWN', `Server "${name}" is no longer available.`);
 }
 
 /** The values are expanded already. */

@@ -53,7 +53,7 @@ async function showLatest(since: number, options: AuditOptions, output: Output):
   for (const line of formatRows(entries.map(rowOf), output)) output.line(line);
   if (all.length > entries.length) {
     output.line(
-      `The last ${entries.length} of ${all.length} entries. For all of them, run: switchboard audit export`,
+      `Showing the last ${entries.length} of ${all.length} entries. To see all of them, run: switchboard audit export`,
     );
   }
   if (all.length === 0) output.line('No entries.');

@@ -139,12 +139,12 @@ function kindIn({ prompts = [] }: Lists, name: string): RuleTarget['kind'] {
 
 function describeHints({ readOnlyHint, destructiveHint, openWorldHint }: Hints): string {
   if (readOnlyHint && !destructiveHint) {
-    return `Annotated as read-only${openWorldHint === false ? '' : '; may reach the outside world'}.`;
+    return `Annotated as read-only${openWorldHint === false ? '' : '; may reach external systems'}.`;
   }
   const parts = [
     'writes',
-    ...(destructiveHint === false ? [] : ['may destroy something']),
-    ...(openWorldHint === false ? [] : ['may reach the outside world']),
+    ...(destructiveHint === false ? [] : ['may be destructive']),
+    ...(openWorldHint === false ? [] : ['may reach external systems']),
   ];
-  return `By its annotations, or their absence, it ${parts.join(', ')}.`;
+  return `Annotations (or their defaults): ${parts.join(', ')}.`;
 }

@@ -62,7 +62,7 @@ function parseAction(action = 'list'): Action {
 function required(action: Action, names: readonly string[]): readonly string[] {
   if (names.length > 0) return names;
   throw new SwitchboardError('USAGE', `Missing name: switchboard trust ${action} <name>.`, {
-    hint: 'Name what you mean, or use --all. To see everything, run: switchboard trust',
+    hint: 'Add a name, or use --all. To list the names, run: switchboard trust',
   });
 }
 
@@ -147,7 +147,7 @@ function printList(
   if (waiting.length === 0) return;
   output.line();
   output.line(
-    `${count(waiting.length, 'item')} waiting. To approve one: switchboard trust approve NAME`,
+    `${count(waiting.length, 'item')} pending. To approve one: switchboard trust approve NAME`,
   );
   output.line('To approve all of them: switchboard trust approve --all');
 }

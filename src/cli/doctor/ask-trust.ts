@@ -1,4 +1,4 @@
-// The part of `doctor` that asks, on a terminal, about everything in the project that waits for approval.
+// The part of `doctor` that asks, on a terminal, about everything in the project that is pending.
 import { Cancellation } from '../../base/cancellation.ts';
 import { nameHidden } from '../../base/text.ts';
 import { isWaiting } from '../../config/judge.ts';

@@ -113,7 +113,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 /** Each once. */
 function announceTrust(judge: Judge | undefined, log: AdjustableLog): void {
   for (const file of judge?.trusted ?? []) {
-    log.info(`trusting ${file}: it was made on this machine, and no git repository tracks it.`);
+    log.info(`trusting ${file}: it was created on this machine, and no git repository tracks it.`);
   }
   for (const { subject } of judge?.newlyWaiting ?? []) {
     const { kind, name, file } = subject;

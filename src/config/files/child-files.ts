@@ -188,7 +188,7 @@ async function readChildFile(
 }
 
 /** None of its text is repeated. */
-const NOT_VALID = (file: string) => `${file}: It came with the project and is not valid.`;
+const NOT_VALID = (file: string) => `${file}: It is invalid and came with the project.`;
 
 /** For valid plain JSON, as nearly all files are. It matters with hundreds of them. */
 function readFast(read: ReadText): CheckedChildFile | undefined {

@@ -32,11 +32,11 @@ interface ReadOptions {
 
 const REFUSED = {
   problem:
-    'It is not used: it or its folder belongs to another user, or every user can change it. Correct that, or list the folder under trust.directories in your own configuration.',
+    'It or its folder belongs to another user or is writable by everyone. Fix its owner or permissions, or add the folder to trust.directories in your own configuration.',
   isMissing: false,
 };
 
-const OUTSIDE = { problem: 'It leads out of the folders it has to be in.', isMissing: false };
+const OUTSIDE = { problem: 'It points outside the folders it must be in.', isMissing: false };
 
 export class Gate {
   readonly #open: OpenJudge | undefined;
@@ -180,14 +180,14 @@ function isFileIn(folders: readonly string[], file: string, { dev, ino }: Stats)
 /** For a file that isn't approved and can't be read either. None of its text is repeated. */
 export function ignoredFile(file: string, read: GatedText): string {
   if ('problem' in read) return `${file}: ${read.problem} The file is ignored.`;
-  return `${file}: It came with the project, is not valid, and is ignored. To see why, run: switchboard config check --trust all`;
+  return `${file}: Ignored, because it is invalid and came with the project. To see why, run: switchboard config check --trust all`;
 }
 
 /** For stderr, once per start. */
 export function describeWaiting(count: number): string {
   const what = count === 1 ? 'One part' : `${count} parts`;
-  const verb = count === 1 ? 'waits' : 'wait';
-  return `${what} of this project's configuration ${verb} for your approval. Run: switchboard trust`;
+  const verb = count === 1 ? 'needs' : 'need';
+  return `${what} of this project's configuration ${verb} your approval. Run: switchboard trust`;
 }
 
 /** What the model or the user reads about something that waits. */

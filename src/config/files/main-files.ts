@@ -118,8 +118,8 @@ export function checkHome(
     const stats = statOf(path);
     const problem = stats && ownershipProblem(stats, user);
     if (problem === undefined) continue;
-    throw new SwitchboardError('CONFIG_INVALID', `${path} is not used. ${problem}`, {
-      hint: 'Correct its owner and permissions, set SWITCHBOARD_HOME to a folder of your own, or set SWITCHBOARD_TRUST=all.',
+    throw new SwitchboardError('CONFIG_INVALID', `Refusing to use ${path}. ${problem}`, {
+      hint: 'Fix its owner and permissions, set SWITCHBOARD_HOME to a folder of your own, or set SWITCHBOARD_TRUST=all.',
     });
   }
 }
@@ -153,7 +153,7 @@ async function readProjects(file: string, options: ProjectOptions): Promise<Laye
     const checked = await checkConfigFile(await parseSource(file, read));
     if (origin === undefined) return { file, ...checked };
     if (checked.config.trust !== undefined) {
-      warn(`${file}: "trust" only counts in your own configuration (ignored).`);
+      warn(`${file}: "trust" is ignored here. Set it in your own configuration.`);
     }
     const basis = 'text' in read ? [read] : undefined;
     return await limited(

@@ -30,7 +30,7 @@ const results = z.strictObject({
   ),
   secrets: key(
     z.enum(RESULT_SECRETS),
-    "What to do about secrets in results: the server's configured values, and well-known tokens such as GitHub's. `pass`: nothing. `note`: add a note to the result. `mask`: replace them with `***`. A project can't relax what the user's file says.",
+    "What to do with secrets in results: the server's configured values, and well-known tokens such as GitHub's. `pass`: nothing. `note`: add a note to the result. `mask`: replace them with `***`. A project can't relax the setting in your own file.",
     DEFAULTS.resultSecrets,
   ),
 });
@@ -68,12 +68,16 @@ const sandbox = z.strictObject({
     z.strictObject({
       allowWrite: key(
         sandboxPaths,
-        'More files and folders the server can change. Relative paths start at the project; `~/` and variables work.',
+        'Additional files and folders the server can change. Relative paths are relative to the project; `~/` and variables work.',
         [],
       ),
       denyWrite: key(sandboxPaths, "Files and folders the server can't change.", []),
-      allowRead: key(sandboxPaths, 'Files and folders to show that are hidden by default.', []),
-      denyRead: key(sandboxPaths, 'More files and folders to hide from the server.', []),
+      allowRead: key(
+        sandboxPaths,
+        'Files and folders to show, although they are hidden by default.',
+        [],
+      ),
+      denyRead: key(sandboxPaths, 'Additional files and folders to hide from the server.', []),
     }),
     'Which files the server can read and change.',
   ),
@@ -83,12 +87,9 @@ const sandbox = z.strictObject({
       z.strictObject({
         allowedDomains: key(
           strings,
-          'Not supported, except for an empty list, which turns the network off. A server with a list of domains is not started.',
+          "Not supported, except for an empty list, which turns the network off. A server with a domain list doesn't start.",
         ),
-        deniedDomains: key(
-          strings,
-          'Not supported. A server with a list of domains is not started.',
-        ),
+        deniedDomains: key(strings, "Not supported. A server with a domain list doesn't start."),
       }),
     ]),
     'Whether the server can use the network.',
@@ -119,7 +120,7 @@ const childKeys = {
   expose: key(expose, 'Which tools of the server to expose.'),
   readOnly: key(
     z.boolean(),
-    "Lists and calls only the server's tools that are marked as read-only. A project's file can't turn it off for the user's servers.",
+    "Lists and calls only the tools the server marks as read-only. A project can't turn this off for your own servers.",
     false,
   ),
   readOnlyTool: key(
@@ -154,12 +155,12 @@ const childKeys = {
   results: key(results, 'Overrides the top-level `results` for this server.'),
   redact: key(
     strings,
-    'Arguments that must not be written anywhere, as JSONPath: `$.apiKey`, `$.users[*].password`, `$..token`. The server still gets them. Their values are masked in its stderr and in errors. Paths from several files add up.',
+    'Arguments to keep out of everything Switchboard writes, as JSONPath: `$.apiKey`, `$.users[*].password`, `$..token`. The server still gets them. Their values are masked in its stderr and in errors. Paths from all files apply.',
     [],
   ),
   sandbox: key(
     z.union([z.boolean(), sandbox]),
-    "Run the server in a sandbox: it can change only the project and caches, and can't see your keys and other programs' sign-ins. `true`, or an object with settings. Linux and macOS. See docs/sandbox.md.",
+    "Run the server in a sandbox: it can change only the project and caches, and can't read your keys or other programs' sign-ins. `true`, or an object with settings. Linux and macOS. See docs/sandbox.md.",
     false,
   ),
   sandboxEnabled: key(
@@ -204,7 +205,7 @@ const entryKeys = {
   env: key(env, 'Environment variables for the program.', {}),
   cwd: key(
     nonEmpty,
-    'Working directory of the program. `${project}` is the project; relative paths start there, or at the folder of the child file. Default: the project, the folder of the child file, or for servers in your own files the home directory. See [Where servers run](#where-servers-run).',
+    "Working directory of the program. `${project}` is the project. Relative paths are relative to it or, in a child file, to the file's folder. Default: the project; for child files, their folder; for servers in your own files, your home directory. See [Where servers run](#where-servers-run).",
   ),
   disabled: key(
     z.boolean(),
@@ -320,7 +321,7 @@ const hookList = z.array(
     command: nonEmpty.check(
       z.meta({
         description:
-          'Program to run, not in a shell. Relative paths start at the folder of the file.',
+          "Program to run, without a shell. Relative paths are relative to the configuration file's folder.",
       }),
     ),
     args: key(args, 'Arguments for the program.', []),
@@ -328,7 +329,7 @@ const hookList = z.array(
       strings,
       'Tools it runs for: `server` or `server__tool`, where `*` matches any characters. Case is ignored, and `-`, `_` and spaces are equivalent. Default: all tools.',
     ),
-    timeoutMs: key(milliseconds, 'Time limit for the program.', DEFAULTS.hookMs),
+    timeoutMs: key(milliseconds, 'Time limit for the program, in milliseconds.', DEFAULTS.hookMs),
   }),
 );
 
@@ -348,17 +349,17 @@ const hooks = z.strictObject({
 const trust = z.strictObject({
   mode: key(
     z.enum(TRUST_MODES),
-    'Which files of a project may start programs, name addresses or tell models something. `repository`: those made on this machine; files that a git repository tracks need your approval. `ask`: every file of a project needs your approval. `all`: every file is trusted. Can also be set with `SWITCHBOARD_TRUST` or `--trust`.',
+    "Which of a project's files need your approval before they can start programs, connect to servers or change what models read. `repository`: files that a git repository tracks or that are marked as downloaded. `ask`: all of them. `all`: none. Can also be set with `SWITCHBOARD_TRUST` or `--trust`.",
     'repository',
   ),
   directories: key(
     strings,
-    'Folders whose files are used even if they belong to another user or everyone can change them. `~/` works.',
+    'Folders whose files are used even if they belong to another user or are writable by everyone. `~/` works.',
     [],
   ),
   elicitation: key(
     z.boolean(),
-    'Whether hosts that support elicitation ask you about what waits for approval. Switchboard cannot tell whether a person answers.',
+    "Whether hosts that support elicitation ask you to approve pending items. Switchboard can't know whether a person answers.",
     true,
   ),
 });
@@ -409,7 +410,7 @@ export const configSchema = z.strictObject({
   results: key(results, 'How tool results are returned.'),
   permissions: key(
     permissions,
-    'Which tools, prompts and resources may be used. Rules are `server`, `server__tool`, `server__@read` (also `@write`, `@destructive`, `@open`) or patterns with `*`. If several files have permissions, the strictest decision counts. See docs/permissions.md.',
+    'Which tools, prompts and resources can be used. Rules are `server`, `server__tool`, `server__@read` (also `@write`, `@destructive`, `@open`) or patterns with `*`. If several files have permissions, the strictest decision counts. See docs/permissions.md.',
   ),
   audit: key(
     z.union([z.boolean(), audit]),
@@ -422,7 +423,7 @@ export const configSchema = z.strictObject({
   ),
   trust: key(
     trust,
-    "How far projects are trusted. Counts only in the user's file, `$SWITCHBOARD_HOME/switchboard.config.json`. See docs/approvals.md.",
+    "Which of a project's files need approval. Works only in the user file, `$SWITCHBOARD_HOME/switchboard.config.json`. See docs/approvals.md.",
   ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),
 });

@@ -94,7 +94,7 @@ export class Permissions implements PermissionRules {
       if (group !== undefined && !Object.hasOwn(GROUPS, group)) {
         const hint =
           didYouMean(`@${group}`, GROUP_NAMES) || `Use one of: ${GROUP_NAMES.join(', ')}.`;
-        return [`${where}: unknown group of tools. ${hint}`];
+        return [`${where}: unknown tool group. ${hint}`];
       }
       const isKnown = meanings.some((one) => all.some((name) => isAbout(one, form(name))));
       if (isKnown || all.length === 0) return [];

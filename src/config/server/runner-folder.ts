@@ -44,7 +44,7 @@ function contentOf({ cmd, args }: Command, inside: string | undefined): object {
 function explain({ name, origin }: ChildConfig, runner: string): SwitchboardError {
   return new SwitchboardError(
     'APPROVAL_NEEDED',
-    `Server "${name}" was not started: ${runner} would use packages and settings of this project, which you haven't approved.`,
+    `Server "${name}" was not started: ${runner} would use this project's packages and settings, which you haven't approved.`,
     {
       hint: `To approve it, run: switchboard trust approve ${name}. Or remove "cwd" in ${origin}; the server then runs in your home directory.`,
       data: { child: name, file: origin },

@@ -122,7 +122,7 @@ export function withoutTouches(keys: SuiteKeys): SuiteKeys {
 
 /** For `config check`: which files, and what happens until the user decides. */
 export function explainTouch(file: string, touches: readonly string[]): string {
-  return `${file}: It ${touches.join(', and ')}. Your server stays as it is until you approve that. Run: switchboard trust`;
+  return `${file}: It ${touches.join(', and ')}. Your server is used unchanged until you approve that. Run: switchboard trust`;
 }
 
 /** Everything about a server that an approval has to name if a project changes it. */

@@ -118,7 +118,7 @@ export const AGENT_KEYS = {
     toml: 'vscode_user_mcp',
     kind: STRING,
     description:
-      'Path to your VS Code user `mcp.json`, if Switchboard should also look for servers there. Ignored in a project. Default: none.',
+      "Path to your VS Code user `mcp.json`, if Switchboard should also look for servers there. Ignored in a project's file. Default: none.",
   }),
   mcpLimitReferenced: setting({
     variable: 'AGENTS_MCP_LIMIT_REFERENCED',
@@ -240,20 +240,20 @@ export const AGENT_KEYS = {
     variable: 'SWITCHBOARD_CODEX_BIN',
     kind: STRING,
     description:
-      'Path to the engine. Ignored in a project. Default: Codex as installed by npm, or else `codex` on the PATH.',
+      "Path to the engine. Ignored in a project's file. Default: Codex as installed by npm, or else `codex` on the PATH.",
   }),
   codexHome: setting({
     variable: 'AGENTS_CODEX_HOME',
     kind: STRING,
     description:
-      'Home folder of the engine, with its login and settings. Ignored in a project. Default: `CODEX_HOME`, or else `~/.codex`.',
+      "Home folder of the engine, with its login and settings. Ignored in a project's file. Default: `CODEX_HOME`, or else `~/.codex`.",
   }),
   approvals: setting({
     variable: 'AGENTS_APPROVALS',
     kind: choice('ask', 'decline'),
     default: 'ask',
     description:
-      "What to do when the engine asks for approval. `ask`: ask the user through the host, or decline if that's not possible. `decline`: always decline. If you decline, a project can't change that.",
+      "What to do when the engine asks for approval. `ask`: ask the user through the host, or decline if that's not possible. `decline`: always decline. A project can't change `decline` in your own file.",
   }),
   timeoutMs: setting({
     variable: 'AGENTS_TIMEOUT_MS',

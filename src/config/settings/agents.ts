@@ -131,7 +131,7 @@ export function agentFiles(
       USERS_KEYS.has(key) || (key === 'approvals' && isDeclining && keys[key] !== 'decline');
     const ignored = Object.keys(keys).filter((key) => keys[key] !== undefined && isIgnored(key));
     for (const key of ignored) {
-      warn(`${file}: agents.${key} is ignored here. It only counts in your own configuration.`);
+      warn(`${file}: agents.${key} is ignored here. Set it in your own configuration.`);
     }
     return ignored.length === 0
       ? keys

@@ -1,4 +1,4 @@
-// Asks a host's user about what waits for approval, records the answers, and has the configuration read again. Whether
+// Asks a host's user to approve pending items, records the answers, and has the configuration read again. Whether
 // a person answers is up to the host.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { SwitchboardError } from '../../base/errors.ts';
@@ -78,7 +78,7 @@ export class HostQuestions {
     const asked = host.ask({ method: 'elicitation/create', params, cancellation });
     // The host is gone or can't be asked after all, or nobody answered in time.
     const answer = await asked.catch((error: unknown) => {
-      this.#parts.log.debug(`asked about what waits for approval: ${String(error)}`);
+      this.#parts.log.debug(`could not ask about pending items: ${String(error)}`);
     });
     cancellation.throwIfCancelled();
     if (answer) await this.#record(readForm(answer.value, form));

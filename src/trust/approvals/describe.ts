@@ -174,7 +174,7 @@ function variables(launch: Record<string, unknown>): string[] {
   };
   search(launch, 'the program');
   return [...found].map(
-    ([name, places]) => `passes on your variable ${name} to ${[...places].join(' and ')}`,
+    ([name, places]) => `passes your variable ${name} to ${[...places].join(' and ')}`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The form in which a host asks its user about what waits for approval. It shows all that is approved with it: a part
+// The form in which a host asks its user to approve pending items. It shows all that is approved with it: a part
 // that doesn't fit isn't offered.
 import { isObject } from '../../base/object.ts';
 import { nameHidden } from '../../base/text.ts';
@@ -21,17 +21,17 @@ const KINDS: Readonly<Record<Subject['kind'], string>> = {
   settings: 'Settings',
   script: 'Script',
   descriptions: 'Descriptions',
-  role: 'Role of an assistant',
+  role: 'Assistant role',
   agent: 'Agent',
-  instructions: 'Instructions of agent',
+  instructions: 'Instructions for agent',
   'model-map': 'Model names',
   'agent-server': 'Server for agents',
   hooks: 'Hooks',
-  runner: 'Packages of the project',
+  runner: 'Project packages for server',
 };
 
 const INTRODUCTION =
-  'These parts of the project wait for your approval. Switchboard uses none of them until then.';
+  "These parts of the project need your approval. Switchboard doesn't use them until you approve them.";
 
 export interface ApprovalForm {
   /** The params of `elicitation/create`. */
@@ -101,8 +101,8 @@ function titleOf({ subject: { kind, name } }: JudgedSubject, number: number): st
 }
 
 function describeRest(count: number): string {
-  const what = count === 1 ? 'One more part is' : `${count} more parts are`;
-  return `${what} waiting and can't be shown here. To see everything, run: switchboard trust`;
+  const what = count === 1 ? 'One more item needs' : `${count} more items need`;
+  return `${what} approval but can't be shown here. To see everything, run: switchboard trust`;
 }
 
 /** Line breaks could fake another part. */

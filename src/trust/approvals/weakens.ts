@@ -10,14 +10,14 @@ const KEYS: Readonly<Record<string, Describe>> = {
   environment: (value) => (value === 'inherit' ? 'servers get your whole environment' : undefined),
   toolChanges: (value) =>
     value === 'off' ? 'changed tools are neither checked nor held' : undefined,
-  readOnly: (value) => (value === false ? 'tools may do more than read' : undefined),
+  readOnly: (value) => (value === false ? 'tools that are not read-only can be called' : undefined),
   results: (value) =>
     isObject(value) && value['secrets'] === 'pass'
       ? 'secrets in results are not masked'
       : undefined,
   expose: (value) => exposes(value),
   permissions: (value) => allows(value),
-  start: (value) => (value === 'eager' ? 'starts before anyone uses it' : undefined),
+  start: (value) => (value === 'eager' ? 'starts before its first use' : undefined),
 };
 
 /** One line for each key that loosens something, such as `weakens: no sandbox`. `whose` names the server. */

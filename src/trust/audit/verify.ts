@@ -98,7 +98,7 @@ function verifyFile(folder: string, file: string, key: string | undefined): Foun
   for (const [index, line] of lines.entries()) {
     const number = index + 1;
     if (!line) {
-      report('unreadable', 'Not a line of an audit log.', number);
+      report('unreadable', 'Not an audit log entry.', number);
       previous = undefined; // the next line can't be checked, and the file is broken anyway
       expected++;
       continue;
@@ -111,7 +111,7 @@ function verifyFile(folder: string, file: string, key: string | undefined): Foun
     expected = numberOf(line) + 1;
   }
   if (rest !== '') {
-    const why = 'The process was killed while writing it, or the file was cut.';
+    const why = 'The process was killed while writing it, or the file was truncated.';
     report('incomplete', `The last line is incomplete. ${why}`, lines.length + 1);
   }
   verifyEnd(file, head, key, known, report);

@@ -48,7 +48,7 @@ export function parseAfter({ status, stdout, stderr }: HookExit): string | undef
   return toNote(parts.filter(Boolean).join('\n'));
 }
 
-const ASKS = 'It asks for your approval, which a hook cannot get here.';
+const ASKS = "It asked for your approval, which hooks can't do in Switchboard.";
 
 function denied(reason: unknown): BeforeAnswer {
   return { denied: { reason: textOf(reason) } };
@@ -70,12 +70,12 @@ function parseRoute(route: unknown): BeforeAnswer['route'] {
   if (route === undefined) return undefined;
   const { server, tool } = isObject(route) ? route : {};
   if (typeof server === 'string' && typeof tool === 'string') return { server, tool };
-  throw new HookFailure('gave a route without "server" and "tool"');
+  throw new HookFailure('returned a route without "server" and "tool"');
 }
 
 function requireKnown(key: string, value: unknown, ...known: readonly string[]): void {
   if (value === undefined || isOneOf(value, ...known)) return;
-  throw new HookFailure(`gave an unknown ${key}`);
+  throw new HookFailure(`returned an unknown ${key}`);
 }
 
 function isOneOf(value: unknown, ...words: readonly string[]): boolean {

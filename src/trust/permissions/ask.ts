@@ -26,18 +26,18 @@ interface ApprovalQuestion {
   readonly cancellation: Cancellation;
 }
 
-/** `problem` completes "Switchboard cannot ask …". */
+/** `problem` completes "This needs the user's approval, but …". */
 type ApprovalAnswer = { readonly choice: Choice } | { readonly problem: string };
 
 /** Few hosts show more than this, and users don't read it. */
 const LONGEST = 4_000;
 
-const NO_HOST = 'in this host, which does not support elicitation';
+const NO_HOST = 'this host does not support elicitation';
 
 export async function askUser(question: ApprovalQuestion): Promise<ApprovalAnswer> {
   const { caller, cancellation } = question;
   const message = messageFor(question);
-  if (message === undefined) return { problem: 'because the arguments are too long to show' };
+  if (message === undefined) return { problem: 'its arguments are too long to show completely' };
   if (!caller || !canAnswer(caller.capabilities, 'elicitation/create', {})) {
     return { problem: NO_HOST };
   }
@@ -47,7 +47,7 @@ export async function askUser(question: ApprovalQuestion): Promise<ApprovalAnswe
     return { choice: readChoice(value, question) };
   } catch (error) {
     cancellation.throwIfCancelled();
-    if (error instanceof Unanswered) return { problem: 'any longer: nobody answered in time' };
+    if (error instanceof Unanswered) return { problem: 'nobody answered in time' };
     // A nested Switchboard finds out only now what its host supports.
     if (error instanceof RpcError) return { problem: NO_HOST };
     throw error;

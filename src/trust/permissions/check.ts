@@ -125,7 +125,7 @@ export class PermissionCheck {
     // Asking for each keystroke would be worse than none.
     if (method === 'completion/complete') {
       this.#noteDenial(call, target, decision, 'none');
-      throw notAsked(what, decision, 'for a completion', line);
+      throw notAsked(what, decision, 'Switchboard cannot ask for it during a completion', line);
     }
     const answer = await askUser({
       what,
@@ -223,7 +223,7 @@ function denied(
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
     `${shorten(nameOf(target))} of server "${server.name}" ${why}.`,
-    { hint: `In a terminal, switchboard permissions explain shows which rule decides.` },
+    { hint: `In a terminal, switchboard permissions explain shows which rule applies.` },
   );
 }
 
@@ -239,7 +239,7 @@ function unlisted(
   );
 }
 
-/** `problem` completes "Switchboard cannot ask …". */
+/** `problem` completes "This needs the user's approval, but …". */
 function notAsked(
   what: string,
   { because }: PermissionDecision,
@@ -248,7 +248,7 @@ function notAsked(
 ): SwitchboardError {
   return new SwitchboardError(
     'TOOL_NOT_ALLOWED',
-    `${what} needs the user's approval (${because}), but Switchboard cannot ask ${problem}.`,
+    `${what} needs the user's approval (${because}), but ${problem}.`,
     { hint: line && `The user can allow it permanently: ${line}` },
   );
 }

@@ -230,7 +230,7 @@ function readPath(
   if (around === undefined || isAtOrBelow(links.follow(around), links.follow(path))) return path;
   throw new SwitchboardError(
     'CONFIG_INVALID',
-    `The sandbox path ${JSON.stringify(written)} is a link that leads out of ${around} (${key} in ${origin}).`,
-    { hint: 'Use the path it leads to.' },
+    `The sandbox path ${JSON.stringify(written)} is a link that points outside ${around} (${key} in ${origin}).`,
+    { hint: 'Use the path it points to.' },
   );
 }

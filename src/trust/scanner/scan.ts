@@ -33,5 +33,5 @@ const TOO_LONG: Finding = {
   rule: 'length',
   severity: 'soft',
   where: '',
-  detail: `Too long to scan: only the first ${MOST_CHARS} characters were.`,
+  detail: `Too long: only the first ${MOST_CHARS} characters were scanned.`,
 };

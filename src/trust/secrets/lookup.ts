@@ -94,7 +94,7 @@ export class SecretLookup {
   ): Promise<string> {
     const [cmd, ...args] = words;
     if (cmd === undefined)
-      throw failed(reference, server, 'the command is empty or has an open quote');
+      throw failed(reference, server, 'the command is empty or has an unclosed quote');
     const { freshMs = FRESH_MS } = this.#options;
     const id = JSON.stringify(words);
     const known = this.#answers.get(id);

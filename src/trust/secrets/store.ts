@@ -179,7 +179,7 @@ export class SecretStore {
     try {
       await this.#keychain.set(account, text);
       const kept = await this.#keychain.get(account);
-      if (kept !== text) return `${this.#keychain.name} did not keep the key`;
+      if (kept !== text) return `${this.#keychain.name} did not store the key`;
       return { place: 'keychain', account };
     } catch (error) {
       return `${this.#keychain.name} can't be used (${messageOf(error)})`;

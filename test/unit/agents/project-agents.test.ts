@@ -68,7 +68,7 @@ test('an agent made here is limited, and says so, until the user approves what i
   const [one] = await judged();
   if (!one) throw new Error('Nothing was judged.');
   expect(one).toMatchObject({ verdict: 'approved', isLimited: true });
-  expect(describeSubject(one)[0]).toBe('runs with danger-full-access and asks for nothing');
+  expect(describeSubject(one)[0]).toBe('runs with danger-full-access, without asking');
 
   await approve('first-sight');
   expect((await load()).run).toEqual(LIMITED);
@@ -85,7 +85,7 @@ test.each([
     'runs with danger-full-access',
     { sandbox: 'workspace-write' },
   ],
-  ['approval_policy = "never"', 'asks for nothing', { approvals: 'on-request' }],
+  ['approval_policy = "never"', 'runs without asking', { approvals: 'on-request' }],
   [
     'sandbox_mode = "workspace-write"\napproval_policy = "untrusted"',
     undefined,
@@ -184,7 +184,7 @@ test("the engine's program and home come only from the user", async () => {
   const ofProject = await open();
   expect(ofProject.agents).toMatchObject({ codexBin: undefined, codexHome: undefined, maxRuns: 3 });
   const ignored = (key: string) =>
-    `project/switchboard.config.json: agents.${key} is ignored here. It only counts in your own configuration.`;
+    `project/switchboard.config.json: agents.${key} is ignored here. Set it in your own configuration.`;
   expect(plain(ofProject.warnings)).toEqual(
     ['codexBin', 'codexHome', 'vscodeUserMcp'].map(ignored),
   );
@@ -251,5 +251,5 @@ test('an approval is for the instructions as they were, whatever a link leads to
   expect((await load()).instructions).toBe('Be good.');
   rmSync(link);
   symlinkSync('bad.md', link);
-  expect(await failure()).toContain('waits for approval');
+  expect(await failure()).toContain('needs your approval');
 });

@@ -129,7 +129,7 @@ describe('in a project that came with a repository, a package runner', () => {
       const { problem } = await serverIn(project);
       const [runner] = line.split(' ');
       expect(project.plain(problem?.text ?? '')).toBe(
-        `Server "a" was not started: ${runner} would use packages and settings of this project, which you haven't approved. To approve it, run: switchboard trust approve a. Or remove "cwd" in <home>/.switchboard/switchboard.config.json; the server then runs in your home directory.`,
+        `Server "a" was not started: ${runner} would use this project's packages and settings, which you haven't approved. To approve it, run: switchboard trust approve a. Or remove "cwd" in <home>/.switchboard/switchboard.config.json; the server then runs in your home directory.`,
       );
       const { gate } = await project.load({ openJudge: judgeOpener() });
       const judged = gate?.judge?.judged ?? [];

@@ -64,7 +64,7 @@ describe('hooks of a project', () => {
       const { hooks, warnings } = await load();
       expect(hooks).toBeUndefined();
       expect(warnings).toEqual([
-        "One part of this project's configuration waits for your approval. Run: switchboard trust",
+        "One part of this project's configuration needs your approval. Run: switchboard trust",
       ]);
     }
   });

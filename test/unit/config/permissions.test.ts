@@ -326,7 +326,7 @@ describe('warnings', () => {
       [
         'permissions.deny: "githb" matches no server. Did you mean "github"?',
         'permissions.deny: "githb__x" matches no server. Did you mean "github"?',
-        'permissions.deny: "github__@reed": unknown group of tools. Did you mean "@read"?',
+        'permissions.deny: "github__@reed": unknown tool group. Did you mean "@read"?',
         'permissions.deny: "nothing-like-it" matches no server.',
         'permissions.ask: "!githb__x" matches no server. Did you mean "github"?',
         'permissions.allow: "GitHub" matches no server. Did you mean "github"?',

@@ -74,7 +74,7 @@ describe.each(['yours', 'tracked'])("a file that's %s", (origin) => {
   test('names both files in config check', async () => {
     const project = create({ ...USERS, [PROJECT_FILE]: { mcpServers: { github: OTHER } } });
     expect(await warningsIn(project)).toEqual([
-      '<project>/switchboard.config.json: It replaces your server "github" in <home>/.switchboard/switchboard.config.json. Your server stays as it is until you approve that. Run: switchboard trust',
+      '<project>/switchboard.config.json: It replaces your server "github" in <home>/.switchboard/switchboard.config.json. Your server is used unchanged until you approve that. Run: switchboard trust',
     ]);
   });
 

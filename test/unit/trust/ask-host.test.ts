@@ -158,7 +158,7 @@ describe('a handshake host', () => {
       '1. Settings "switchboard.config.json"',
       '2. Server "one"',
       '3. Agent "review"',
-      '4. Instructions of agent "review"',
+      '4. Instructions for agent "review"',
     ]);
     expect(message).toContain('    Review well.');
     await host.answer(accept({ part_3: 'approve', part_4: 'approve', part_2: 'never' }));

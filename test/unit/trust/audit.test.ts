@@ -264,7 +264,7 @@ describe('a log that was changed', () => {
           kind: 'incomplete',
           line: 4,
           message:
-            'The last line is incomplete. The process was killed while writing it, or the file was cut.',
+            'The last line is incomplete. The process was killed while writing it, or the file was truncated.',
         },
       ],
     });
@@ -554,7 +554,7 @@ describe('calls', () => {
     const next = async () => Verbatim.of({});
     await audit.intercept(callTo('echo'), next);
     await audit.intercept(callTo('echo'), next);
-    expect(errors).toEqual([expect.stringContaining("can't write the audit log: ")]);
+    expect(errors).toEqual([expect.stringContaining("can't write to the audit log: ")]);
   });
 
   test('one that is required and cannot be written refuses calls until it can', async () => {

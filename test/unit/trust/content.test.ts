@@ -121,8 +121,8 @@ describe('what is shown', () => {
       'in: ${project}',
       'sets variable TOKEN=${TOKEN}',
       'sets variable NODE_OPTIONS="--require ./x.js"',
-      "passes on your variable API_KEY to the program's arguments",
-      "passes on your variable TOKEN to the program's environment",
+      "passes your variable API_KEY to the program's arguments",
+      "passes your variable TOKEN to the program's environment",
       'show: "direct"',
     ]);
   });
@@ -138,8 +138,8 @@ describe('what is shown', () => {
     expect(one && describeSubject(one)).toEqual([
       'connects to: https://example.com/${ID}',
       'sends header Authorization="Bearer ${TOKEN}"',
-      'passes on your variable ID to the address',
-      'passes on your variable TOKEN to a header',
+      'passes your variable ID to the address',
+      'passes your variable TOKEN to a header',
     ]);
   });
 

@@ -34,20 +34,20 @@ test('a form shows everything that would run, with hidden characters named', () 
   );
   const form = createForm([server('one', '-y', 'server\u200bone', 'a b'), replacing]);
   expect(form?.params.message).toMatchInlineSnapshot(`
-    "These parts of the project wait for your approval. Switchboard uses none of them until then.
+    "These parts of the project need your approval. Switchboard doesn't use them until you approve them.
 
     1. Server "one", in /app/switchboard.config.json
         runs: npx -y "server<U+200B>one" "a b"
         in: \${project}
         sets variable TOKEN=\${GITHUB_TOKEN}
         sets variable MODE=fast
-        passes on your variable GITHUB_TOKEN to the program's environment
+        passes your variable GITHUB_TOKEN to the program's environment
 
     2. Server "mine", in /app/switchboard.config.json
         replaces your server "mine" in /home/you/.switchboard/switchboard.config.json
         connects to: https://example.com/mcp
         sends header Authorization="Bearer \${TOKEN}"
-        passes on your variable TOKEN to a header"
+        passes your variable TOKEN to a header"
   `);
   expect(fieldsOf(form)?.['part_1']).toEqual({
     type: 'string',
@@ -64,7 +64,7 @@ test("what can't be shown completely isn't offered, and the form says where to s
   expect([...(form?.offered.values() ?? [])].map(({ subject }) => subject.name)).toEqual(['short']);
   expect(form?.params.message).not.toContain('xxx');
   expect(form?.params.message).toContain(
-    "One more part is waiting and can't be shown here. To see everything, run: switchboard trust",
+    "One more item needs approval but can't be shown here. To see everything, run: switchboard trust",
   );
   expect(createForm([long])).toBeUndefined();
   expect(createForm([])).toBeUndefined();

@@ -57,7 +57,7 @@ describe('the answer of a beforeCall hook', () => {
 
   test('a request for approval denies', () => {
     const { denied } = parseBefore(exits(specific({ permissionDecision: 'ask' })));
-    expect(denied?.reason).toContain('It asks for your approval');
+    expect(denied?.reason).toContain('It asked for your approval');
   });
 
   test('changed arguments keep their numbers as the hook wrote them', () => {
@@ -67,10 +67,10 @@ describe('the answer of a beforeCall hook', () => {
 
   test.each([
     ['{"decision":', 'printed invalid JSON'],
-    [{ decision: 'maybe' }, 'gave an unknown decision'],
-    [specific({ permissionDecision: 7 }), 'gave an unknown permissionDecision'],
+    [{ decision: 'maybe' }, 'returned an unknown decision'],
+    [specific({ permissionDecision: 7 }), 'returned an unknown permissionDecision'],
     [specific({ updatedInput: [] }), 'set updatedInput to a non-object'],
-    [{ route: { server: 'a' } }, 'gave a route without "server" and "tool"'],
+    [{ route: { server: 'a' } }, 'returned a route without "server" and "tool"'],
   ])('%j fails: it %s', (stdout, problem) => {
     expect(() => parseBefore(exits(stdout))).toThrow(problem);
   });
@@ -508,8 +508,8 @@ describe('hooks around a call', () => {
 
     test.each([
       [`{"hookSpecificOutput":{"updatedInput":{"a":DEEP}}}`, 'It went well.'],
-      [`{"route":DEEP}`, 'gave a route without "server" and "tool"'],
-      [`{"decision":DEEP}`, 'gave an unknown decision'],
+      [`{"route":DEEP}`, 'returned a route without "server" and "tool"'],
+      [`{"decision":DEEP}`, 'returned an unknown decision'],
     ])('by nesting %s endlessly cannot break anything', async (answer, outcome) => {
       const body = `const deep = '['.repeat(100000) + ']'.repeat(100000);
         require('node:fs').writeSync(1, ${JSON.stringify(answer)}.replace('DEEP', deep));`;

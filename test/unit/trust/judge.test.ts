@@ -201,10 +201,10 @@ describe("Switchboard's home", () => {
       expect(check({})).toBe('used');
       expect(check({ [path]: { uid: 0 } })).toBe('used');
       expect(check({ [path]: { uid: 2_000 } })).toBe(
-        `${path} is not used. It belongs to another user.`,
+        `Refusing to use ${path}. It belongs to another user.`,
       );
       expect(check({ [path]: { mode: 0o666 } })).toBe(
-        `${path} is not used. Every user can change it.`,
+        `Refusing to use ${path}. It is writable by everyone.`,
       );
     },
   );

@@ -165,10 +165,10 @@ describe('programs', () => {
     expect(standIns.commands()).toHaveLength(2);
   });
 
-  test('one that doesn’t exist, and a command with an open quote', async () => {
+  test('one that doesn’t exist, and a command with an unclosed quote', async () => {
     const { valueOf } = openLookup();
     await expect(valueOf('${cmd:no-such-helper}')).rejects.toThrow(/could not be started/);
-    await expect(valueOf("${cmd:helper 'open}")).rejects.toThrow(/has an open quote/);
+    await expect(valueOf("${cmd:helper 'open}")).rejects.toThrow(/has an unclosed quote/);
     await expect(valueOf('${cmd:}')).rejects.toThrow(/the command is empty/);
   });
 });

@@ -38,7 +38,10 @@ test.each([
     { suites: { mine: { environment: 'inherit' } } },
     'weakens server "mine": servers get your whole environment',
   ],
-  [{ suites: { mine: { readOnly: false } } }, 'weakens server "mine": tools may do more than read'],
+  [
+    { suites: { mine: { readOnly: false } } },
+    'weakens server "mine": tools that are not read-only can be called',
+  ],
   [
     { suites: { mine: { expose: { allow: ['delete_*'] } } } },
     'weakens server "mine": exposes the tools ["delete_*"]',
@@ -47,7 +50,7 @@ test.each([
     { suites: { mine: { results: { secrets: 'pass' } } } },
     'weakens server "mine": secrets in results are not masked',
   ],
-  [{ suites: { mine: { start: 'eager' } } }, 'weakens server "mine": starts before anyone uses it'],
+  [{ suites: { mine: { start: 'eager' } } }, 'weakens server "mine": starts before its first use'],
 ])('settings %j', (settings, line) => {
   expect(lines('settings', settings)).toEqual([line]);
 });
@@ -56,7 +59,7 @@ test('a server that starts by itself and changes unseen', () => {
   const command = { program: 'npx', args: [], env: {} };
   expect(lines('server', { command, start: 'eager', toolChanges: 'off' })).toEqual([
     'weakens: changed tools are neither checked nor held',
-    'weakens: starts before anyone uses it',
+    'weakens: starts before its first use',
   ]);
 });
 

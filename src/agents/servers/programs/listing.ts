@@ -80,7 +80,7 @@ export function readListing(
     if (!isApproved(key, read, listing, folders.gate)) {
       leftOut.set(
         harmlessName(key, leftOut),
-        `${listing.origin}: This server waits for your approval. Run: switchboard trust`,
+        `${listing.origin}: This server needs your approval. Run: switchboard trust`,
       );
       continue;
     }

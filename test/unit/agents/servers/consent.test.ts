@@ -50,7 +50,7 @@ test.each([
   expect(none).toEqual([]);
   expect([...leftOut.values()]).toEqual(
     ['one', 'two'].map(
-      () => `${join(project, file)}: This server waits for your approval. Run: switchboard trust`,
+      () => `${join(project, file)}: This server needs your approval. Run: switchboard trust`,
     ),
   );
   await approveAll();

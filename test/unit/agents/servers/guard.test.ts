@@ -69,15 +69,15 @@ test("one of Switchboard's own keeps its rules and settings, and is started as i
   expect(child.rules?.coversLibrary).toBe(true);
 });
 
-test('a server that was turned off or waits for approval by now is not started', async () => {
+test('a server that has been turned off or needs approval is not started', async () => {
   const config = await load({ mcpServers: { box: { command: 'x', show: 'off' } } });
   const start = (from = config) => guardedChild(guarded({ isOwn: true }), from, '/work');
-  expect(() => start()).toThrow('Server "box" is not available any more.');
+  expect(() => start()).toThrow('Server "box" is no longer available.');
   const [box] = config.children.values();
   if (!box) throw new Error('There is no server.');
   const waiting = { ...box, show: 'suite' as const, problem: needsApproval('box') };
   expect(() => start({ ...config, children: new Map([['box', waiting]]) })).toThrow(
-    'not available',
+    'no longer available',
   );
 });
 

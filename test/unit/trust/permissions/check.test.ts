@@ -378,7 +378,7 @@ describe('ask', () => {
     const line = `add "permissions": {"ask":["!box__delete_file"],"allow":["box__delete_file"]} to ${usersFile}.`;
     await expect(send('delete_file')).rejects.toMatchObject({
       ...NOT_ALLOWED,
-      message: `Tool "delete_file" of server "box" needs the user's approval (permissions.ask "box__delete_file" in ${usersFile}), but Switchboard cannot ask in this host, which does not support elicitation.`,
+      message: `Tool "delete_file" of server "box" needs the user's approval (permissions.ask "box__delete_file" in ${usersFile}), but this host does not support elicitation.`,
       hint: `The user can allow it permanently: ${line}`,
     });
     const context = { cancellation: new Cancellation() };
@@ -399,7 +399,7 @@ describe('ask', () => {
   test('refuses arguments that cannot be shown completely, without asking', async () => {
     const { send, caller, child } = setUp(ASK);
     await expect(send('delete_file', {}, Verbatim.of({ text: 'x'.repeat(5_000) }))).rejects.toThrow(
-      'because the arguments are too long to show',
+      'its arguments are too long to show completely',
     );
     expect([caller.asked, child.called]).toEqual([[], []]);
   });
@@ -416,7 +416,7 @@ describe('ask', () => {
     caller.reply = answerWith('session');
     const ref = Verbatim.of({ ref: { type: 'ref/prompt', name: 'greet' } });
     const complete = () => send('greet', { method: 'completion/complete' }, ref);
-    await expect(complete()).rejects.toThrow('cannot ask for a completion');
+    await expect(complete()).rejects.toThrow('cannot ask for it during a completion');
     await send('greet', { method: 'prompts/get' }, Verbatim.of({ name: 'greet' }));
     await complete();
     await send('a:b', { method: 'resources/read' }, Verbatim.of({ uri: 'a:b' }));

@@ -155,7 +155,7 @@ export class Project implements AsyncDisposable {
     await this.switchboard[Symbol.asyncDispose]();
   }
 
-  /** How hosts ask the user. Loaded only if something waits, and the host can ask. */
+  /** How hosts ask the user. Loaded only if something is pending and the host can ask. */
   #approvals(): HostApprovals {
     const { log } = this.#options;
     const isAsking = ({ capabilities }: Pick<Caller, 'capabilities'>) =>

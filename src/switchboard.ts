@@ -98,7 +98,7 @@ export class Switchboard implements AsyncDisposable {
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
   readonly #sessions = new Set<Session>();
-  /** The ends of running servers, as far as the audit log waits for them. */
+  /** The exits of running servers that the audit log waits for. */
   readonly #ends = new Set<Promise<void>>();
 
   constructor(options: SwitchboardOptions) {

@@ -38,7 +38,7 @@ export interface Agent extends ListedAgent {
   readonly servers: ReadonlyMap<string, AgentServer>;
   /** Problems that don't stop it: sentences that name the file. */
   readonly warnings: readonly string[];
-  /** Rights its file asks for and doesn't get: complete sentences for whoever starts it. */
+  /** Rights its file asks for and doesn't get: complete sentences for the caller. */
   readonly limits: readonly string[];
 }
 

@@ -13,7 +13,7 @@ export function rightsOf({ sandbox, approvals }: RunFields): string[] {
 
 export interface LimitedRun {
   readonly run: RunFields;
-  /** Complete sentences for whoever started the run. */
+  /** Complete sentences for the caller. */
   readonly limits: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface UsersRun {
 }
 
 /**
- * The run without an address and a provider of its own. A provider that is used anyway is no reason for a warning;
+ * The run without an address and a provider of its own. A provider that is used anyway doesn't cause a warning;
  * `isUsual` tells.
  */
 export function withoutProvider(

@@ -6,7 +6,7 @@ const WORLD_WRITABLE = 0o002;
 export interface FileUser {
   /** Undefined on Windows, where files have no such owner. */
   readonly uid: number | undefined;
-  /** `SUDO_UID`: who runs this as root. */
+  /** `SUDO_UID`: the user who ran sudo. */
   readonly sudoUid: string | undefined;
 }
 

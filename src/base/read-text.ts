@@ -26,7 +26,7 @@ export function readTextFile(file: string, maxBytes = MAX_BYTES): ReadText {
   }
 }
 
-/** Text and the file it was read from, even if the path leads to another file by now. */
+/** Text and the file it was read from, even if the path now points to another file. */
 type ReadFile = Unreadable | OpenedText;
 
 interface OpenedText {

@@ -99,7 +99,7 @@ export class Audit implements AuditSink, AsyncDisposable {
     }
   }
 
-  /** Writes everything that waits. */
+  /** Writes all queued entries. */
   #write(writer: AuditWriter): void {
     try {
       if (this.#lost > 0) writer.noteGap(this.#lost);

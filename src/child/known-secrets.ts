@@ -1,4 +1,4 @@
-// The values to mask for one server: those its configuration contains, and those that calls bring along.
+// The values to mask for one server: those its configuration contains, and those in calls' arguments.
 import { createMask, type Mask } from '../base/secrets.ts';
 
 /** A server that gets a new secret with every call must not slow down forever. */

@@ -16,7 +16,7 @@ export interface Link {
   readonly mask: Mask;
   /** The values it masks. */
   readonly secrets: readonly string[];
-  /** Masks these values, too: a call is about to send them. */
+  /** Also masks these values, which a call is about to send. */
   hide(values: readonly string[]): void;
   /** Reads an incomplete last line as is, because nothing more will arrive. */
   endOutput(): void;

@@ -29,7 +29,7 @@ interface HeldItem {
   readonly because: Extract<RefusedTool['where'], 'changed' | 'scan'>;
 }
 
-/** How many changes wait for the user, for `status`. */
+/** The number of held changes, for `status`. */
 export interface ScreenCounts {
   readonly held: number;
   readonly rights: number;

@@ -73,7 +73,7 @@ export type Confine = (command: GroupCommand) => Confined;
 
 export interface Confined {
   readonly command: GroupCommand;
-  /** Adds what the sandbox hides to an error of the start. */
+  /** Adds what the sandbox hides to a start error. */
   readonly explain: (failure: unknown) => Promise<unknown>;
 }
 

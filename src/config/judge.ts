@@ -1,6 +1,6 @@
 // Decides what a project may do. Everything in a project that starts a program, names an address, is code, or
 // changes what models are told is judged before it is used. This file has only the interface: the layer `trust`
-// implements it, and whoever loads a configuration passes it in.
+// implements it, and the code that loads a configuration passes it in.
 import type { Stats } from 'node:fs';
 import type { ChildConfig } from './config.ts';
 import type { Folders } from './files/places.ts';
@@ -12,12 +12,12 @@ export interface TrustSettings {
   readonly mode: TrustMode;
   /** Absolute. Files below them are used no matter who owns them. */
   readonly directories: readonly string[];
-  /** Whether hosts may ask the user about what waits; undefined means yes. */
+  /** Whether hosts may ask the user to approve pending items; undefined means yes. */
   readonly elicitation?: boolean | undefined;
 }
 
 /**
- * Where a file comes from. `user`: not from a project. `yours`: made on this machine. `foreign`: came with a
+ * Where a file comes from. `user`: not from a project. `yours`: created on this machine. `foreign`: came with a
  * repository. `refused`: it belongs to another user, or everyone can change it.
  */
 export type FileOrigin = 'user' | 'yours' | 'foreign' | 'refused';
@@ -53,7 +53,7 @@ export interface Subject {
   readonly name: string;
   readonly file: string;
   readonly origin: 'yours' | 'foreign';
-  /** It always takes the user's decision, even if the file was made on this machine. */
+  /** It always needs the user's decision, even if the file was created on this machine. */
   readonly needsDecision?: boolean | undefined;
   /** What the approval is bound to: a server as the project declares it, or any JSON value. */
   readonly content: () => ChildConfig | object;
@@ -85,7 +85,7 @@ export interface TrustedPart extends Pick<JudgedSubject, 'subject' | 'hash'> {
 export interface Judge {
   /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
   originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
-  /** Whether a repository may have brought along what is in the folder. */
+  /** Whether the folder's content may have come with a repository. */
   isForeignFolder(folder: string): boolean;
   /** These files will be read next: some questions are cheaper for many at once. */
   expect?(files: readonly string[]): void;
@@ -96,11 +96,11 @@ export interface Judge {
   save(): readonly TrustedPart[];
   /** Everything that was judged so far. */
   readonly judged: readonly JudgedSubject[];
-  /** How many of them wait for an approval. */
+  /** The number of pending items. */
   readonly waiting: number;
-  /** The files of the user's that were trusted at first sight just now. */
+  /** The user's files that were just trusted at first sight. */
   readonly trusted: readonly string[];
-  /** What waits, and the user hasn't been told about yet. */
+  /** Pending items the user hasn't been told about yet. */
   readonly newlyWaiting: readonly JudgedSubject[];
 }
 

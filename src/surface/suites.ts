@@ -79,7 +79,7 @@ export class Suites {
     return this.#find(toolName) !== undefined;
   }
 
-  /** The server behind a suite, if it waits for the user's approval. */
+  /** The server behind a suite, if it is pending. */
   waiting(toolName: string): ChildConfig | undefined {
     const config = this.#find(toolName)?.config;
     return config?.problem?.code === 'APPROVAL_NEEDED' ? config : undefined;

@@ -83,7 +83,7 @@ test.each([
   expect(table?.args.join()).not.toContain(CANARY);
 });
 
-test('what has to be asked about is refused if the engine cannot ask', async () => {
+test('calls that need approval are refused if the engine cannot ask', async () => {
   const { output, reached } = await useAll({ settings: { permissions: { ask: ['box__@read'] } } });
   const { enabled, used } = useOf(output);
   expect(enabled).toEqual(['delete_file', 'plain']);

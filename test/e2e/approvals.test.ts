@@ -420,7 +420,7 @@ test('servers that were used while everything was trusted need approval later', 
   expect(await statusOf(project)).toEqual({ one: 'pending' });
 });
 
-test('what waits is listed once', async () => {
+test('pending items are listed once', async () => {
   const project = clonedProject({ ...MOCK_CHILD, env: { TOKEN: 'literal' } });
   const file = join(project.dir, 'switchboard.config.json');
   const start = async () => (await RawHost.connect(project)).lastWords();
@@ -433,7 +433,7 @@ test('what waits is listed once', async () => {
   expect(await start()).toContain(line);
 });
 
-test('an agent and its instructions are approved together, and nothing of it is listed before', async () => {
+test('an agent and its instructions are approved together, and neither is listed before', async () => {
   const project = createProject({ '.gitignore': 'home\n' });
   project.write(
     '.agents/review.toml',

@@ -45,7 +45,7 @@ const TRIED: readonly (readonly [MainFile, readonly string[]])[] = isCore
   : MAIN_FILES.map((main) => [main, main === 'json' ? ['--json'] : []]);
 
 describe.each(TRIED)('commands in a hostile repository (%s %s)', (main, flags) => {
-  test('run nothing of it and show none of its text', async () => {
+  test('run none of it and show none of its text', async () => {
     const project = await hostileProject({ main });
     const host = await RawHost.connect(project);
     for (const args of [...Object.values(COMMANDS).flat(), ...MORE]) {

@@ -66,7 +66,7 @@ const failed = (answer: Answer) => answer.error !== undefined || answer.result?.
 
 const DENY = { deny: ['box__delete_file', 'box__secret', 'box__box://secret'] };
 
-describe('what is denied is neither listed nor used', () => {
+describe('denied tools are neither listed nor used', () => {
   test('as a suite', async () => {
     const project = guarded(DENY);
     const host = await RawHost.connect(project);
@@ -167,7 +167,7 @@ describe('what is denied is neither listed nor used', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('tools/call');
   });
 
-  test('by an agent, even if it brings the server along', async () => {
+  test('by an agent, even if it declares the server itself', async () => {
     const server = testServer('guarded', join(createProject().dir, 'used.log'));
     const lines = `[mcp_servers.mine]\ncommand = ${JSON.stringify(server.command)}\nargs = ${JSON.stringify(server.args)}`;
     const project = agentProject({

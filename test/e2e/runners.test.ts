@@ -124,7 +124,7 @@ test.each([
   },
 );
 
-test('if it asks for the project, nothing of it runs before an approval', async () => {
+test('with a cwd in the project, it runs only after an approval', async () => {
   const entry = { command: 'npx', args: ['-y', NAME], cwd: '${project}' };
   const { project, ran, hostileRequests } = await createScene(entry);
   expect(await callProbe(project)).toContain('switchboard trust approve probe');

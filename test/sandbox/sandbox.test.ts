@@ -148,7 +148,7 @@ test('a list of domains is refused', async () => {
 describe('stopping', () => {
   const staying = (project: { dir: string }) => reaching(true, 'stay', join(project.dir, 'told'));
 
-  test('a server in a sandbox gets SIGTERM, and nothing of it is left', async () => {
+  test('a server in a sandbox gets SIGTERM, and no process is left', async () => {
     const project = createHome();
     const timeouts = { ...PATIENT.timeouts, stopMs: 300 };
     project.write('switchboard.config.json', { timeouts, mcpServers: { box: staying(project) } });

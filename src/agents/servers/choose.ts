@@ -22,7 +22,7 @@ export interface ChooseOptions {
   readonly settings: AgentSettings;
   readonly available: Candidates;
   readonly toolsOf: ToolsOf;
-  /** Applies the configuration's rules to a server the agent brings along. */
+  /** Applies the configuration's rules to a server the agent declares. */
   readonly bind?: BindRules | undefined;
   /** Ask every server the agent gets for its tools, even if nothing depends on it. */
   readonly isTried?: boolean | undefined;

@@ -120,7 +120,7 @@ function rowOf(entry: AuditEntry): Row {
   return { cells: texts.map((text) => ({ text: printable(text) })) };
 }
 
-/** What an entry is about. */
+/** The server and tool, file or name an entry is about. */
 function subjectOf(entry: AuditEntry): string {
   const { server, method, target, tool, agent, name, file, type, next } = entry;
   if (type === 'open' || type === 'rotate' || type === 'removed') return textOf(next ?? file);

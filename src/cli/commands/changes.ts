@@ -166,7 +166,7 @@ async function updateRecord(
 async function forgetLists(config: Config, file: string): Promise<void> {
   const child = [...config.children.values()].find((one) => fileFor(one) === file);
   if (!child) return;
-  const catalog = openCatalog(config, () => {}); // then the next start lists it anyway
+  const catalog = openCatalog(config, () => {}); // the next start fetches the list anyway
   if (catalog.get(child).changes) catalog.forgetLists(child);
   await catalog.written();
 }

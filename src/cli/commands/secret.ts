@@ -96,7 +96,7 @@ export async function moveSecretsCommand(options: MoveSecretsOptions): Promise<n
   return 0;
 }
 
-/** Moves secrets to the store and prints what was done. */
+/** Moves secrets to the store and prints the result. */
 export async function moveAndReport(
   literals: readonly LiteralSecret[],
   config: Config,
@@ -126,7 +126,7 @@ export async function moveAndReport(
   }
 }
 
-/** Everything about it but the value. */
+/** Describes a secret without its value. */
 export function describeLiteral({ server, file, where, kind, isMovable }: LiteralSecret) {
   return { server, file, where, kind, isMovable };
 }

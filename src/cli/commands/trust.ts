@@ -119,7 +119,7 @@ const STYLES: Readonly<Record<JudgedSubject['verdict'], Style>> = {
 
 interface ListOptions {
   readonly home: string;
-  /** Also show what is approved already. */
+  /** Also show details of approved items. */
   readonly isDetailed: boolean;
 }
 
@@ -152,13 +152,13 @@ function printList(
   output.line('To approve all of them: switchboard trust approve --all');
 }
 
-/** Something of the user's that was trusted at first sight, but not with everything it asks for. */
+/** A file of the user's that was trusted at first sight, but without all the rights it asks for. */
 function describeLimit({ subject }: JudgedSubject): string {
   const { rights = [], name } = subject;
   return `limited: to let it run as written (${rights.join(', ')}), run: switchboard trust approve ${nameHidden(name)}`;
 }
 
-/** Lines that are gone start with `-`, new ones with `+`. */
+/** Removed lines start with `-`, added ones with `+`. */
 function compare(before: readonly string[] | undefined, now: readonly string[]): string[] {
   if (!before) return [...now];
   const gone = before.filter((line) => !now.includes(line)).map((line) => `- ${line}`);

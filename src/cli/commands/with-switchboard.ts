@@ -93,7 +93,7 @@ export async function judgedFor(options: CommandOptions): Promise<{
 }
 
 /**
- * Approves what a command of the user's has written to a project's file. Whatever waited before it still does.
+ * Approves what a command of the user's has written to a project's file. What was pending before stays pending.
  */
 export async function approveWritten(
   options: CommandOptions,

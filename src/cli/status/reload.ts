@@ -45,7 +45,7 @@ export async function applyDecisions(home: string, project: string): Promise<Rel
   return (await askRunning(home, 'reload', LIMIT_MS, isMeant)).map(outcomeOf);
 }
 
-/** In words; nothing if nothing is running. */
+/** As sentences; empty if nothing is running. */
 export function describeApplied(outcomes: readonly ReloadOutcome[]): string[] {
   const applied = outcomes.filter(({ ok }) => ok).length;
   const failed = outcomes.filter(({ ok }) => !ok);

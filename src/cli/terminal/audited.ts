@@ -1,4 +1,4 @@
-// Notes in the audit log what the user decides with a command.
+// Records in the audit log what the user decides with a command.
 import { SwitchboardError } from '../../base/errors.ts';
 import { Audit } from '../../calls/audit.ts';
 import type { Config } from '../../config/config.ts';

@@ -145,7 +145,7 @@ function importFile(path: string): Promise<object> {
 }
 
 /**
- * Runs exactly this text, which the user approved, whatever the file contains by now. Other files of the project
+ * Runs exactly this text, which the user approved, even if the file has changed since. Other files of the project
  * aren't approved, so it can only import what Node provides.
  */
 export async function runApprovedScript(file: string, text: string): Promise<Source> {
@@ -158,7 +158,7 @@ export async function runApprovedScript(file: string, text: string): Promise<Sou
 }
 
 /**
- * Runs a script of the user's as it was judged, although the file may have been replaced by now. It can load any other
+ * Runs a script of the user's as it was judged, even if the file has been replaced since. It can load any other
  * file. An ES module that does so has to be imported from its place.
  */
 export async function runOwnScript(file: string, text: string): Promise<Source> {

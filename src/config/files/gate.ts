@@ -65,7 +65,7 @@ export class Gate {
     return this.#settings.mode === 'all';
   }
 
-  /** Whether hosts may ask the user about what waits. */
+  /** Whether hosts may ask the user to approve pending items. */
   get asksHosts(): boolean {
     return this.#settings.elicitation !== false;
   }
@@ -159,17 +159,17 @@ export class Gate {
   }
 }
 
-/** Whether the file isn't used because of who can change it. */
+/** Whether the file is ignored because another user can change it. */
 export function isUnusable(read: GatedText): boolean {
   return read === REFUSED;
 }
 
-/** Whether a link leads to a file that `within` doesn't permit. */
+/** Whether a link points to a file that `within` doesn't permit. */
 export function isOutside(read: GatedText): boolean {
   return read === OUTSIDE;
 }
 
-/** `stats` are those of the file that was opened: by now, the path may lead to another one. */
+/** `stats` are those of the file that was opened: the path may point to another one now. */
 function isFileIn(folders: readonly string[], file: string, { dev, ino }: Stats): boolean {
   const real = realPathOf(file);
   const now = statSync(real, { throwIfNoEntry: false });
@@ -190,7 +190,7 @@ export function describeWaiting(count: number): string {
   return `${what} of this project's configuration ${verb} your approval. Run: switchboard trust`;
 }
 
-/** What the model or the user reads about something that waits. */
+/** The error for something that is pending. */
 export function needsApproval(child?: string): SwitchboardError {
   return new SwitchboardError('APPROVAL_NEEDED', 'Waiting for approval.', {
     hint: 'Run: switchboard trust',

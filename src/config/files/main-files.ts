@@ -192,7 +192,7 @@ async function readScript(
 
 /**
  * Without its hooks, unless they are approved. They see every call and can change it, so they take the user's decision
- * even if the file was made on this machine.
+ * even if the file was created on this machine.
  */
 function withApprovedHooks(
   checked: CheckedConfig,
@@ -239,7 +239,7 @@ async function limited(layer: ProjectLayer, options: ProjectOptions): Promise<La
 }
 
 interface JudgedSuites {
-  /** The configuration without what waits for an approval of its own. */
+  /** The configuration without parts that need their own approval. */
   readonly used: ConfigFile;
   /** The configuration without anything that needs an approval of its own. */
   readonly asked: ConfigFile;

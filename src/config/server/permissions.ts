@@ -1,6 +1,6 @@
 // The rules under `permissions`, in Claude Code's words: `server`, `server__tool`, `server__@read`, with or without
 // `mcp__` in front. Each file decides for itself: deny, then ask, then allow, then its default. The strictest decision
-// counts, so no file can loosen another one.
+// counts, so no file can relax another one.
 //
 // Rules that restrict (deny, ask) are read generously: they ignore case and separators, and also apply to a server
 // with the same command or address. Rules that permit (allow, and `!` under ask) are read exactly.

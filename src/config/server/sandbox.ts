@@ -128,7 +128,7 @@ function isLooser(sandbox: Sandbox | undefined): boolean {
   return !sandbox || sandbox.allowRead.length + sandbox.allowWrite.length > 0;
 }
 
-/** Everything either of them forbids, and only what the first one allows. */
+/** Denies what either of them denies, and allows only what the first one allows. */
 export function tighten(
   first: Sandbox | undefined,
   second: Sandbox | undefined,

@@ -48,7 +48,7 @@ export async function readUsersFiles(
   return { layers, childFiles: await findChildren(layers, folders, gate), serversFiles };
 }
 
-/** The default patterns lead to the project, and usually to no file of the user's. */
+/** The default patterns point to the project, and usually match none of the user's files. */
 async function findChildren(
   layers: readonly Layer[],
   folders: Folders,

@@ -49,7 +49,7 @@ export function resolveGeneral(
   };
 }
 
-/** A project can't loosen what the user's file says. */
+/** A project can't relax the setting in the user's file. */
 function resolveEnvironment(
   layers: readonly Layer[],
   isUsersFile: (file: string) => boolean,

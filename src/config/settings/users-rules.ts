@@ -26,7 +26,7 @@ export interface UsersBinding extends Pick<RuledServer, 'aliases' | 'isReplaced'
   readonly readOnlyIn: string | undefined;
   /** The key that turns it off. */
   readonly offBecause: string | undefined;
-  /** Undefined unless it inherits only what it needs. */
+  /** Undefined unless the environment is minimal. */
   readonly environment: 'minimal' | undefined;
 }
 

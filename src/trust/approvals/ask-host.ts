@@ -76,7 +76,7 @@ export class HostQuestions {
     if (!form) return;
     const params = Verbatim.of(form.params);
     const asked = host.ask({ method: 'elicitation/create', params, cancellation });
-    // The host is gone or can't be asked after all, or nobody answered in time.
+    // The host disconnected or doesn't support the request, or nobody answered in time.
     const answer = await asked.catch((error: unknown) => {
       this.#parts.log.debug(`could not ask about pending items: ${String(error)}`);
     });

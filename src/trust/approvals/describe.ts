@@ -132,7 +132,7 @@ function describeSuite([name, keys]: [string, unknown]): string[] {
   return [...describeWeakening(keys, ` server ${server}`), change, ...model];
 }
 
-/** Who gets to read the server's results, and with which of the user's keys. */
+/** The provider that reads the server's results, and the user's key it gets. */
 function describeModel(assistant: unknown): string[] {
   if (!isObject(assistant)) return [];
   const { baseUrl, provider, apiKeyEnv } = assistant;

@@ -3,7 +3,7 @@
 import { isAscii } from 'node:buffer';
 import { PLATFORM } from '../../base/process.ts';
 
-/** The files and folders an index lists. Names that some disks treat as equal count as equal. */
+/** The files and folders an index lists. Names that some file systems treat as equal count as equal. */
 export interface GitIndex {
   has(path: string): boolean;
 }
@@ -99,7 +99,7 @@ function foldedBeyondAscii(forEach: ParsedIndex['forEach']): Set<string> {
 }
 
 /**
- * Windows also finds a folder by its short name, such as `LONGFO~1`. What such a name stands for can't be told, so an
+ * Windows also finds a folder by its short name, such as `LONGFO~1`. Switchboard can't resolve such a name, so an
  * index that has one counts as tracking everything.
  */
 function withoutShortNames(index: ParsedIndex): GitIndex {

@@ -36,7 +36,7 @@ import {
 export interface JudgeOptions {
   /** Whether the caller tells the user which files were trusted at first sight. */
   readonly announces?: boolean | undefined;
-  /** Whether the caller needs everything that was judged, also what is known to be approved. */
+  /** Whether the caller needs everything that was judged, including what is known to be approved. */
   readonly lists?: boolean | undefined;
   /** Who runs this; by default, the process's user. */
   readonly user?: FileUser | undefined;
@@ -217,7 +217,7 @@ export class FileJudge implements Judge {
     return related.some((record) => this.#counts(record)) ? 'changed' : 'pending';
   }
 
-  /** If everything needs the user's approval, what was trusted without one doesn't count. */
+  /** If everything needs approval, first-sight trust doesn't count. */
   #counts({ decision, by }: TrustRecord): boolean {
     const isUsers = by !== 'first-sight' && by !== 'program';
     return decision === 'approved' && (isUsers || this.#settings.mode !== 'ask');
@@ -283,7 +283,7 @@ export class FileJudge implements Judge {
     return !this.#marks.has(paths[0] ?? '', stats);
   }
 
-  /** Undefined if the path leads to another file than the one that was opened. */
+  /** Undefined if the path no longer points to the file that was opened. */
   #realPathOf(file: string, { dev, ino }: Stats): string | undefined {
     try {
       const real = realpathSync.native(file);

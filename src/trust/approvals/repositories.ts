@@ -11,7 +11,7 @@ interface Repository {
   readonly root: string;
   /** The folder with the index; undefined if it can't be found. */
   readonly folder: string | undefined;
-  /** Whether `.git` is a file or link that leads elsewhere. */
+  /** Whether `.git` is a file or link that points elsewhere. */
   readonly isElsewhere: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface TrustStore {
   readonly since: string | undefined;
   /** By hash. */
   readonly records: ReadonlyMap<string, TrustRecord>;
-  /** Files that were trusted at first sight, and hashes of what waits, that the user was told about. */
+  /** Files trusted at first sight, and hashes of pending items, that the user was told about. */
   readonly announced: ReadonlySet<string>;
   /** Hashes of texts of which everything is approved. */
   readonly batches: ReadonlySet<string>;

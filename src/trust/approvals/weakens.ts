@@ -1,4 +1,4 @@
-// In words, how a project's settings would loosen what protects the user by default. The user's own restrictions stick
+// Describes how a project's settings would weaken the default protection. The user's own restrictions stick
 // even if these are approved.
 import { isObject } from '../../base/object.ts';
 
@@ -20,7 +20,7 @@ const KEYS: Readonly<Record<string, Describe>> = {
   start: (value) => (value === 'eager' ? 'starts before its first use' : undefined),
 };
 
-/** One line for each key that loosens something, such as `weakens: no sandbox`. `whose` names the server. */
+/** One line for each key that weakens something, such as `weakens: no sandbox`. `whose` names the server. */
 export function describeWeakening(keys: Record<string, unknown>, whose = ''): string[] {
   return Object.entries(KEYS).flatMap(([key, describe]) => {
     const text = Object.hasOwn(keys, key) ? describe(keys[key]) : undefined;

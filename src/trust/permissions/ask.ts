@@ -1,4 +1,4 @@
-// Asks the host's user whether a call may pass. The question shows all of it, or it isn't asked.
+// Asks the host's user to approve a call. If the question can't show the whole call, it isn't asked.
 import type { Cancellation } from '../../base/cancellation.ts';
 import { isObject } from '../../base/object.ts';
 import { revealHidden } from '../../base/text.ts';

@@ -57,7 +57,7 @@ function setUp(files: Record<string, string>, trust?: string) {
 const FULL = { sandbox: 'danger-full-access', approvals: 'never' };
 const LIMITED = { sandbox: 'workspace-write', approvals: 'on-request' };
 
-test('an agent made here is limited, and says so, until the user approves what it asks for', async () => {
+test('an agent created here is limited, and says so, until the user approves what it asks for', async () => {
   const { load, judged, approve, write } = setUp({ [FILE]: OPEN });
   const limited = await load();
   expect(limited.run).toEqual(LIMITED);
@@ -215,7 +215,7 @@ test.each([
   },
 );
 
-test('so are links that lead out of it, and what they lead to is shown nowhere', async () => {
+test('so are links that point outside it, and their targets are never shown', async () => {
   const { failure, judged, project, path } = setUp({
     [FILE]: withInstructions('prompts/a.md'),
     'project/prompts/b.md': 'Fine.',
@@ -238,7 +238,7 @@ test("the user's agents may use files in their folder, the home and the project"
   );
 });
 
-test('an approval is for the instructions as they were, whatever a link leads to later', async () => {
+test('an approval is for the instructions as they were, even if a link points elsewhere later', async () => {
   const { load, approve, failure, project } = setUp({
     [FILE]: withInstructions('prompts/a.md'),
     'project/prompts/good.md': 'Be good.',

@@ -80,7 +80,7 @@ test('a result that needs input, and an error that sends the user to a page, nam
   });
 });
 
-test('every list passes through the screen as it came, and what is held is left out', async () => {
+test('every list passes through the screen unchanged, except for held tools', async () => {
   const screened: ScreenedList[] = [];
   const { child, last, receive } = createChild(async (list) => {
     screened.push(list);

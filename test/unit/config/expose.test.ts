@@ -63,7 +63,7 @@ test('deny overrides allow', () => {
   expect(isExposed('browser_run', { allow: ['browser_*'], deny: ['browser_run'] })).toBe(false);
 });
 
-test('a name that is too long to compare is not exposed where there are rules', () => {
+test('a name that is too long to compare is not exposed if there are rules', () => {
   const name = 'a-'.repeat(5_000_000);
   expect(isExposed(name, { allow: undefined, deny: ['b'] })).toBe(false);
   expect(isExposed(name, allow('*'))).toBe(false);

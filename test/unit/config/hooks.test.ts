@@ -141,7 +141,7 @@ describe('hooks of a project', () => {
     expect((await load()).hooks).toBeUndefined();
   });
 
-  test('that JavaScript exports wait, too', async () => {
+  test('also wait if JavaScript exports them', async () => {
     const file = 'switchboard.config.mjs';
     const { load, decide } = withHooks({ beforeCall: [GUARD] }, {}, file);
     expect((await load()).hooks).toBeUndefined();

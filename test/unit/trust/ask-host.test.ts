@@ -226,7 +226,7 @@ describe('a handshake host', () => {
     expect(await host.question()).toMatchObject({ method: 'elicitation/create' });
   });
 
-  test('is asked nothing in a project where nothing waits', async () => {
+  test('is not asked if nothing is pending', async () => {
     const folder = createProject(configWith({ one: MOCK_CHILD }));
     const host = await Host.connect(await open(folder), { elicitation: {} });
     await host.tools();

@@ -423,7 +423,7 @@ describe('calls', () => {
     expect(verifyAudit(folder).problems).toEqual([]);
   });
 
-  test('calls that fail, are refused or are cancelled have a line, too', async () => {
+  test('calls that fail, are refused or are cancelled also have a line', async () => {
     const folder = join(temporaryFolder(), 'audit');
     const child = new FakeChild('echo');
     child.callTool = async (subtool) => {
@@ -557,7 +557,7 @@ describe('calls', () => {
     expect(errors).toEqual([expect.stringContaining("can't write to the audit log: ")]);
   });
 
-  test('one that is required and cannot be written refuses calls until it can', async () => {
+  test('while a required log cannot be written, calls are refused', async () => {
     const root = temporaryFolder();
     const file = join(root, 'file');
     writeFileSync(file, '');

@@ -40,7 +40,7 @@ describe('the hash of a server', () => {
     for (const other of others) expect(await hashIn(project, other)).toBe(hash);
   });
 
-  test('is another one for everything that decides what runs, where, and what models read', async () => {
+  test('differs if anything changes that decides what runs, where, and what models read', async () => {
     const project = createProject();
     const changes = [
       { command: 'deno' },

@@ -140,7 +140,7 @@ describe('a file', () => {
       expect(judged({ 'deep/er/a.json': 0 })).toBe('foreign');
     });
 
-    test('counts for root if it belongs to the user who called sudo', () => {
+    test('counts for root if it belongs to the user who ran sudo', () => {
       const all = { 'deep/er/a.json': 1_000, 'deep/er': 1_000, deep: 1_000, '': 1_000 };
       expect(judged(all, { uid: 0, sudoUid: '1000' })).toBe('yours');
       expect(judged(all, { uid: 0, sudoUid: '1001' })).toBe('refused');
@@ -149,7 +149,7 @@ describe('a file', () => {
       expect(judged({ deep: 2_000 }, { uid: 1_000, sudoUid: '2000' })).toBe('refused');
     });
 
-    test('counts always on Windows, where files have no such owner', () => {
+    test('always counts on Windows, where files have no such owner', () => {
       expect(judged({ deep: 2_000 }, { uid: undefined, sudoUid: undefined })).toBe('yours');
     });
   });
@@ -171,7 +171,7 @@ describe('a file', () => {
     expect(judgeOf(project).originOf(file, stats)).toBe(isRoot ? 'yours' : 'foreign');
   });
 
-  test('that a link leads to is judged, too', () => {
+  test('is also judged if a link points to it', () => {
     const project = createProject({ 'tracked.json': {} });
     commitAll(project.folder);
     symlinkSync('tracked.json', join(project.folder, 'link.json'));
@@ -209,7 +209,7 @@ describe("Switchboard's home", () => {
     },
   );
 
-  test('may belong to the user who called sudo', () => {
+  test('may belong to the user who ran sudo', () => {
     expect(check({}, { uid: 0, sudoUid: '1000' })).toBe('used');
     expect(check({}, { uid: 0, sudoUid: '2000' })).toContain('It belongs to another user.');
   });

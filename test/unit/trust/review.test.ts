@@ -50,7 +50,7 @@ function setUp({ others = [] as readonly OtherServer[] } = {}) {
   return { home, review, accept, record, lines };
 }
 
-test('the first list is the baseline, and the same list is no change', async () => {
+test('the first list is the baseline, and the same list is not a change', async () => {
   const { review, lines, home } = setUp();
   expect(await review([SEND])).toMatchObject(NOTHING);
   expect(await review([SEND])).toMatchObject(NOTHING);
@@ -136,7 +136,7 @@ test('with hold, a new tool passes, and one that vanished for a while is compare
   expect(await review([other, back], 'hold')).toMatchObject(HELD);
 });
 
-test('going back to an accepted version is no change', async () => {
+test('going back to an accepted version is not a change', async () => {
   const { review, lines } = setUp();
   const changed = [{ ...SEND, description: 'Sends a letter.' }];
   await review([SEND]);
@@ -154,7 +154,7 @@ test('a held change that the server takes back is forgotten', async () => {
   expect(await review([SEND], 'hold')).toMatchObject(NOTHING);
 });
 
-test('what hold has held passes with scan, if the scanner finds nothing', async () => {
+test('changes held by hold pass with scan if the scanner finds nothing', async () => {
   const { review } = setUp();
   const changed = [{ ...SEND, description: 'Sends a letter.' }];
   await review([SEND], 'hold');
@@ -191,7 +191,7 @@ test('with hold, a tool whose annotations change is held', async () => {
   expect(await review(tools, 'hold')).toMatchObject(HELD);
 });
 
-test('prompts and instructions count as well', async () => {
+test('prompts and instructions are also compared', async () => {
   const { review, accept } = setUp();
   const prompts = (description: string) =>
     review([{ name: 'send', description }], 'hold', { kind: 'prompts' });

@@ -172,18 +172,18 @@ describe('clones', () => {
     expect(find({ name, description: text })).toMatchObject([{ rule: 'clone', severity: 'hard' }]);
   });
 
-  test('are not suspected where only the name or the description is the same', () => {
+  test('are not reported if only the name or the description is the same', () => {
     expect(find({ name: 'send_email', description: 'Mails the invoice of an order.' })).toEqual([]);
     expect(find({ name: 'send_fax', description })).toEqual([]);
   });
 
-  test('are notes where a server has most tools of another: it may be a fork', () => {
+  test("are notes if a server has most of another server's tools: it may be a fork", () => {
     const severities = new Set(find(...mail.tools).map(({ severity }) => severity));
     expect([...severities]).toEqual(['soft']);
   });
 });
 
-test('prompts and instructions are scanned, too', () => {
+test('prompts and instructions are also scanned', () => {
   const lists = {
     tools: [{ name: 'fine' }],
     prompts: [{ name: 'review', arguments: [{ name: 'file', description: ORDER }] }],

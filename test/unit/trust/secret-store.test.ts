@@ -109,7 +109,7 @@ describe.each([
     expect(await open().get('a')).toBe(VALUE);
   });
 
-  test('the keychain is asked once per process', async () => {
+  test('the keychain is read once per process', async () => {
     const { store, open, standIns } = openStore(machine);
     await store.set('a', VALUE, 'keychain');
     const before = standIns.commands().length;

@@ -349,7 +349,7 @@ test('a warning about a server does not repeat its variables’ values', async (
   expect(warnings.join()).not.toContain('value-of-a-key');
 });
 
-test('permissions limit the tools of every server an agent gets, and what has to be asked about is left out', async () => {
+test('permissions limit the tools of every server an agent gets, and tools that need approval are left out', async () => {
   const annotated = testServer(
     'lists',
     JSON.stringify([

@@ -44,7 +44,7 @@ test('expose binds by name, by command and by address', async () => {
   expect(exposed(bind('mine', own), 'z')).toBe(false);
 });
 
-test('permissions and readOnly do, too', async () => {
+test('so do permissions and readOnly', async () => {
   const bind = await bindWith({
     mcpServers: { github: GITHUB, safe: { ...REMOTE, readOnly: true } },
     permissions: { deny: ['github__x', 'only-here__x'] },

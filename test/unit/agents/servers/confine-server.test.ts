@@ -15,7 +15,7 @@ const bound = (child: ChildConfig, more: Partial<ReturnType<typeof candidate>> =
     { env: {}, homeFolder: '/home/me' },
   ).sandbox;
 
-test('a server that an agent brings along is bound by its name and by its command', () => {
+test("rules apply to an agent's own server by name and by command", () => {
   const sandbox: Sandbox = SANDBOX;
   const command = { cmd: 'server', args: [], env: {} };
   expect(bound(childConfig({ name: 'a', command: undefined, sandbox }))).toEqual(SANDBOX);

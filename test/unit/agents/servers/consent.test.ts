@@ -74,7 +74,7 @@ test('a file made here counts as approved at first sight', async () => {
   expect(await keys('ask')).toEqual([]);
 });
 
-test('Claude Code: what the user accepted there counts, and a change does not', async () => {
+test('Claude Code: consent counts until the server changes', async () => {
   const { project, write, keys } = setUp({ '.mcp.json': one });
   const consent = (here: object) => write('~/.claude.json', { projects: { [project]: here } });
   consent({ enabledMcpjsonServers: ['one'] });

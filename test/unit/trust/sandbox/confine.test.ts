@@ -95,7 +95,7 @@ test('on macOS, the command runs in sandbox-exec', () => {
   ]);
 });
 
-test('a working directory or a program that is hidden is named', () => {
+test('the error names a hidden working directory or program', () => {
   const folders = setUp('');
   const hidden = join(folders.homeFolder, '.ssh');
   const confine = createConfine(optionsFor(folders));

@@ -1,4 +1,4 @@
-// What a project's agent may ask for. A sandbox without limits, and a run that runs without asking, need an approval that
+// What a project's agent may ask for. A sandbox without limits, and a run without asking, need an approval that
 // says so. Where the engine sends its requests is the user's decision alone.
 import type { RunFields } from './agent.ts';
 

@@ -142,7 +142,7 @@ async function loadRuling(
   env: NodeJS.ProcessEnv,
 ): Promise<ConfigSources['createRuling']> {
   const isUsers = (file: string) => isUsersFile(file, places);
-  // A project that names another servers.json doesn't lift what the user's own one says.
+  // A project that names another servers.json doesn't override the user's own.
   const serversFiles = new Set([...sources.serversFiles, ...users.serversFiles]);
   const files = [
     ...fullLayers(sources.layers).map(

@@ -57,8 +57,8 @@ function clonedProject(entry: object = MOCK_CHILD, more: object = {}): Project {
   return project;
 }
 
-describe('a configuration that was made here', () => {
-  test('works at once, and Switchboard says so once', async () => {
+describe('a configuration created here', () => {
+  test('works right away, and Switchboard says so once', async () => {
     const project = createProject(configWith({ one: MOCK_CHILD }));
     const note = `switchboard: trusting ${join(project.dir, 'switchboard.config.json')}: it was created on this machine, and no git repository tracks it.\n`;
     const first = await RawHost.connect(project);
@@ -456,7 +456,7 @@ test('an agent and its instructions are approved together, and neither is listed
   expect(run.stderr).toContain('Agent "review" needs your approval');
 });
 
-test('an agent made here gets full access only after an approval that says so', async () => {
+test('an agent created here gets full access only after an approval that says so', async () => {
   const project = agentProject({
     '.agents/open.toml': toml(
       'open',

@@ -65,12 +65,12 @@ describe.each(Object.entries(EXAMPLES))('%s', (example, tools) => {
     }
   });
 
-  test('works at once as a copy', async () => {
+  test('works right away as a copy', async () => {
     expect((await usableTools(copyOf(example, false))).sort()).toEqual(tools.toSorted());
   });
 });
 
-test('every kind of file works without a question if somebody wrote it here', async () => {
+test('every kind of file works without approval if it was created here', async () => {
   const server = (more: object = {}) => ({ ...MOCK_CHILD, ...more });
   const project = createProject({
     'switchboard.config.mjs': `export default ${JSON.stringify({ mcpServers: { script: server() } })};\n`,

@@ -336,7 +336,7 @@ describe('switchboard permissions explain', () => {
     return JSON.parse(stdout) as Record<string, unknown>;
   };
 
-  test('says which rule decides', async () => {
+  test('shows which rule applies', async () => {
     const project = guarded({ default: 'ask', allow: ['box__@read'], deny: ['box__del*'] });
     const file = join(project.dir, USER_FILE);
     expect(await explain(project, 'box', 'delete_file')).toMatchObject({
@@ -386,7 +386,7 @@ describe('switchboard permissions explain', () => {
   });
 });
 
-test('rules that match nothing are warned about, with the nearest name', async () => {
+test('rules that match nothing cause a warning with the nearest name', async () => {
   const project = guarded({ deny: ['bx__plain', 'box__plian'] });
   const host = await RawHost.connect(project);
   await host.call('box', 'read_file');

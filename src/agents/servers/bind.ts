@@ -1,4 +1,4 @@
-// Rules follow a server and not only its name: an agent that brings a configured server along, or finds it in another
+// Rules follow a server and not only its name: an agent that declares a configured server, or finds it in another
 // program's file, gets no more of it than hosts do.
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { combineExpose, foldName } from '../../config/server/expose.ts';

@@ -24,7 +24,7 @@ export interface SandboxSources {
   readonly serversFiles: readonly ServersLayer[];
 }
 
-/** Whether any file says something about a sandbox. Usually none does, and every start waits for this. */
+/** Whether any file configures a sandbox. Most don't, and every start waits for this. */
 export function mentionsSandbox(
   declarations: Declarations,
   { layers, serversFiles }: SandboxSources,

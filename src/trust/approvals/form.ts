@@ -1,5 +1,5 @@
-// The form in which a host asks its user to approve pending items. It shows all that is approved with it: a part
-// that doesn't fit isn't offered.
+// The form in which a host asks its user to approve pending items. Items that can't be shown
+// completely aren't offered.
 import { isObject } from '../../base/object.ts';
 import { nameHidden } from '../../base/text.ts';
 import type { JudgedSubject, Subject } from '../../config/judge.ts';

@@ -32,7 +32,7 @@ test.each([
   expect(tokenKinds(text).size).toBe(0);
 });
 
-test('half a private key is masked as far as it goes', () => {
+test('an incomplete private key is masked', () => {
   const [, key = ''] = TOKENS.at(-1) ?? [];
   const half = key.slice(0, 80);
   expect(maskTokens(`"${half}", "more"`)).toBe('"***", "more"');

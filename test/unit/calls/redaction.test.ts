@@ -34,7 +34,7 @@ const callOf = (server: ChildConfig, some: Partial<Call> = {}): Call => ({
 describe('redact', () => {
   const server = childConfig({ name: 'box', redact: ['$.apiKey'] });
 
-  test('without any, calls cost nothing more', () => {
+  test('without any, there is no interceptor', () => {
     const { settings, parts } = partsFor(childConfig({ name: 'box' }));
     expect(redactArguments(settings, parts)).toBeUndefined();
   });

@@ -52,7 +52,7 @@ test('a project can be more careful than the user’s file, never less', async (
   });
 });
 
-test('paths from several files add up', async () => {
+test('paths from all files apply', async () => {
   const files = {
     [USER]: { suites: { box: { redact: ['$.token', '$.pin'] } } },
     [PROJECT]: {

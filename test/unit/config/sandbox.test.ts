@@ -140,7 +140,7 @@ describe("the user's sandbox sticks", () => {
   });
 });
 
-test('on a remote server it has no effect, which is a warning', async () => {
+test('on a remote server it has no effect, with a warning', async () => {
   const project = createProject({
     'switchboard.config.json': { mcpServers: { a: { url: 'https://a.example', sandbox: true } } },
   });

@@ -51,7 +51,7 @@ test.each<[origin: string, declared: Value, suites: [Value, Value], expected: To
   expect(serverToolChanges('mail', { origin, value }, layers, FOLDERS)).toBe(expected);
 });
 
-test('in the home folder, the project is the user', () => {
+test("in the home folder, the project's files count as the user's", () => {
   const layers = [layer('/home/me/switchboard.config.json', { toolChanges: 'off' })];
   expect(resolveToolChanges(layers, { ...FOLDERS, project: '/home/me' })).toBe('off');
 });

@@ -127,7 +127,7 @@ test('a project can turn off, hide and limit to reading', async () => {
   expect(child.rules?.readOnlyIn).toContain('project/switchboard.config.json');
 });
 
-test("a project can't end readOnly", async () => {
+test("a project can't turn off readOnly", async () => {
   for (const users of [
     user({ readOnly: true }),
     { ...user({}), suites: { github: { readOnly: true } } },

@@ -263,7 +263,7 @@ describe('a modern host', () => {
     expect(textIn(await host.call(ASKING))).toContain('hello');
   });
 
-  test('asks although the name is another one than is listed', async () => {
+  test('asks even if the server is listed under a safe name', async () => {
     const folder = cloned({ 'ö n e': { ...MOCK_CHILD, suiteName: 'renamed' } });
     const host = new Host(await open(folder));
     const { tools } = await host.request('tools/list', ASKING);
@@ -281,7 +281,7 @@ describe('a modern host', () => {
     expect(textIn(await host.call(ASKING))).toContain(WAITING);
   });
 
-  test('that answers "never" has a server less', async () => {
+  test('that answers "never" no longer lists the server', async () => {
     const folder = cloned();
     const host = new Host(await open(folder));
     const asked = await host.call(ASKING);

@@ -79,7 +79,7 @@ const findings = (folder: string) =>
   verifyAudit(folder).problems.map(({ kind, line }) => [kind, line]);
 
 describe('a log', () => {
-  test('an intact one has nothing to report', async () => {
+  test('that is intact has no problems', async () => {
     const folder = await writeLog(['a', 'b', 'c']);
     expect(verifyAudit(folder)).toEqual({ folder, files: 1, entries: 4, problems: [] });
     expect(toolsIn(folder)).toEqual(['a', 'b', 'c']);
@@ -201,7 +201,7 @@ describe('a log that was changed', () => {
     expect(missed).toEqual([]);
   });
 
-  test('every cut is found', async () => {
+  test('every truncation is found', async () => {
     const folder = await writeLog(['a']);
     const [name = ''] = logsIn(folder);
     const file = join(folder, name);
@@ -214,7 +214,7 @@ describe('a log that was changed', () => {
     expect(missed).toEqual([]);
   });
 
-  test('a cut that a forged head hides is found', async () => {
+  test('a truncation hidden by a forged head is found', async () => {
     const folder = await writeLog(['a', 'b', 'c']);
     const [name = ''] = logsIn(folder);
     rewrite(folder, (lines) => lines.slice(0, -1));
@@ -332,7 +332,7 @@ test('arguments that are nested endlessly are noted like others', () => {
 });
 
 describe('rotation', () => {
-  test('a full file is continued in the next, and the chain goes on', async () => {
+  test('a full file is continued in the next, and so is the chain', async () => {
     const tools = Array.from({ length: 60 }, (_, index) => `tool${index}`);
     const folder = await writeLog(tools, { maxFileBytes: 4_096 });
     expect(logsIn(folder).length).toBeGreaterThan(3);
@@ -508,7 +508,7 @@ describe('calls', () => {
     expect(readFileSync(join(folder, logsIn(folder)[0] ?? ''), 'utf8')).not.toContain('token=x');
   });
 
-  test('while it is off, nothing is written and the path is the bare one', async () => {
+  test('while it is off, nothing is written and send is the bare function', async () => {
     const { calls } = openCalls(undefined);
     await calls.send(callTo('echo'));
     expect(calls.audit).toBeUndefined();

@@ -75,7 +75,7 @@ test('a file without a stamp does not lend one to the others', async () => {
   expect(() => judgeOf(project).decide(subjectOf(basis, { content: judged }))).toThrow('judged');
 });
 
-test('taking an approval back forgets the stamps', async () => {
+test('revoking an approval forgets the stamps', async () => {
   const project = await approvedProject({ text: 'a', stamp: '1' });
   const basis = [{ text: 'a', stamp: '1' }];
   const home = join(project.homeFolder, '.switchboard');

@@ -71,7 +71,7 @@ describe('the hash of a server', () => {
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 
-  test('is another one for each way to make a known program run something else', async () => {
+  test('differs for each way to make a known program run something else', async () => {
     const project = createProject();
     const variants = [
       ['npx', '-y', 'server'],

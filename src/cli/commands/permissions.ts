@@ -1,4 +1,4 @@
-// `switchboard permissions explain <server> <tool>`: whether a tool may be used, and which rule decides.
+// `switchboard permissions explain <server> <tool>`: whether a tool can be used, and which rule applies.
 import { isObject } from '../../base/object.ts';
 import { didYouMean, printable } from '../../base/text.ts';
 import {

@@ -1,54 +1,59 @@
-// Most starts find the files as they were. If everything that follows from some files was approved, their stamps stand
-// for all of it, or a hash of their texts. The parts need not be hashed again then; node:crypto alone takes
-// milliseconds to load.
+// Most starts find the files as they were. Then the stamps of the files that a part follows from stand for its content, or
+// a hash of their texts. The content need not be put together and hashed again; node:crypto alone takes milliseconds to
+// load.
 import { sha256 } from '../../base/sha256.ts';
 import type { Basis, Subject } from '../../config/judge.ts';
 import { CONTENT_FORM } from './content.ts';
 
+/** What stands for one part. Which parts of a file are used, and so judged, also depends on other files. */
 export class Batch {
   /** The files as they are on disk; undefined if one was changed just now. */
   readonly stamp: string | undefined;
-  readonly #place: readonly unknown[];
-  readonly #basis: Basis;
-  #hash: string | undefined;
+  readonly #part: readonly unknown[];
+  readonly #textHash: () => string;
 
-  constructor(place: readonly unknown[], basis: Basis) {
-    this.#place = [CONTENT_FORM, ...place];
-    this.#basis = basis;
+  constructor(part: readonly unknown[], basis: Basis, textHash: () => string) {
+    this.#part = part;
+    this.#textHash = textHash;
     const stamps = basis.map(({ stamp }) => stamp);
-    this.stamp = stamps.includes(undefined) ? undefined : JSON.stringify([...this.#place, stamps]);
+    this.stamp = stamps.includes(undefined) ? undefined : JSON.stringify([...part, stamps]);
   }
 
-  /** Of their texts. */
+  /** With a hash of their texts. */
   get hash(): string {
-    this.#hash ??= sha256(JSON.stringify([...this.#place, this.#basis.map(({ text }) => text)]));
-    return this.#hash;
+    return JSON.stringify([...this.#part, this.#textHash()]);
   }
 }
 
 export class Batches {
-  readonly #known = new WeakMap<Basis, Map<string, Batch>>();
+  /** The texts may be long, and many parts share them. */
+  readonly #textHashes = new WeakMap<Basis, string>();
   readonly #isApproved = new Map<Batch, boolean>();
 
   /** Undefined if more than files decide about the subject. */
-  of({ kind, basis, file, touches }: Subject, scope: () => string): Batch | undefined {
+  of({ kind, name, basis, file, touches }: Subject, scope: () => string): Batch | undefined {
     if (basis === undefined || touches) return undefined;
-    const known = this.#known.get(basis) ?? new Map<string, Batch>();
-    this.#known.set(basis, known);
-    const batch = known.get(kind) ?? new Batch([scope(), kind, file], basis);
-    known.set(kind, batch);
-    return batch;
+    const part = [CONTENT_FORM, scope(), kind, name, file];
+    return new Batch(part, basis, () => this.#textHashOf(basis));
   }
 
   add(batch: Batch, isApproved: boolean): void {
-    this.#isApproved.set(batch, isApproved && (this.#isApproved.get(batch) ?? true));
+    this.#isApproved.set(batch, isApproved);
   }
 
-  /** The stamps and hashes of those whose subjects were all approved. */
+  /** The stamps and hashes of those that were approved. */
   approved(): string[] {
     return [...this.#isApproved].flatMap(([{ hash, stamp }, isApproved]) => {
       if (!isApproved) return [];
       return stamp === undefined ? [hash] : [hash, stamp];
     });
+  }
+
+  #textHashOf(basis: Basis): string {
+    const known = this.#textHashes.get(basis);
+    if (known !== undefined) return known;
+    const hash = sha256(JSON.stringify(basis.map(({ text }) => text)));
+    this.#textHashes.set(basis, hash);
+    return hash;
   }
 }

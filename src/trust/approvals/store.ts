@@ -46,7 +46,7 @@ export interface TrustStore {
   readonly records: ReadonlyMap<string, TrustRecord>;
   /** Files trusted at first sight, and hashes of pending items, that the user was told about. */
   readonly announced: ReadonlySet<string>;
-  /** Hashes of texts of which everything is approved. */
+  /** Hashes of texts, each for one approved part. */
   readonly batches: ReadonlySet<string>;
   /** The stamps of files that weren't marked as downloaded, by path. */
   readonly unmarked: ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ export interface TrustStore {
 const FORM = 1;
 const DECISIONS = new Set<unknown>(['approved', 'denied', 'revoked']);
 const MOST_BYTES = 16 << 20;
-const MOST_BATCHES = 1_000;
+const MOST_BATCHES = 4_000;
 const MOST_STAMPS = 5_000;
 const MOST_ANNOUNCED = 10_000;
 const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };

@@ -100,6 +100,8 @@ export interface Judge {
   readonly waiting: number;
   /** The user's files that were just trusted at first sight. */
   readonly trusted: readonly string[];
+  /** Why nothing is approved, if the user's decisions can't be read. */
+  readonly problem?: string | undefined;
   /** Pending items the user hasn't been told about yet. */
   readonly newlyWaiting: readonly JudgedSubject[];
 }

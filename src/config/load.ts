@@ -99,6 +99,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     missing.push(describeWaiting(waiting));
     warn(describeWaiting(waiting));
   }
+  if (gate.judge?.problem !== undefined) warn(gate.judge.problem);
   return {
     project,
     home,

@@ -25,6 +25,7 @@ import { contentOf, hashOf } from './content.ts';
 import { Repositories } from './repositories.ts';
 import {
   type DecidedBy,
+  damaged,
   keyOf,
   readTrustStore,
   recordOf,
@@ -96,6 +97,10 @@ export class FileJudge implements Judge {
 
   get trusted(): readonly string[] {
     return [...this.#trusted];
+  }
+
+  get problem(): string | undefined {
+    return this.#store.isDamaged ? damaged(this.#folders.home).text : undefined;
   }
 
   get newlyWaiting(): readonly JudgedSubject[] {
@@ -230,7 +235,8 @@ export class FileJudge implements Judge {
    */
   #trustsAnyway(subject: Subject, related: readonly TrustRecord[]): DecidedBy | undefined {
     const { kind, file, origin, content, touches, needsDecision = false } = subject;
-    if (needsDecision || touches) return undefined;
+    // The user's denials can't be read either.
+    if (needsDecision || touches || this.#store.isDamaged) return undefined;
     if (origin === 'yours') {
       if (this.#announces && !this.#store.announced.has(file)) this.#trusted.add(file);
       return 'first-sight';

@@ -157,11 +157,7 @@ function writeChange(home: string, change: TrustChange): void {
     unmarked = new Map<string, string>(),
   } = change;
   const before = readTrustStore(home);
-  if (before.isDamaged) {
-    throw new SwitchboardError('CONFIG_INVALID', `${trustFile(home)} can't be read.`, {
-      hint: 'It holds your approvals. Restore it, or remove it and approve again with: switchboard trust',
-    });
-  }
+  if (before.isDamaged) throw damaged(home);
   const records = new Map([...before.records, ...add]);
   for (const hash of remove) records.delete(hash);
   const isTakenBack = [...add.values()].some(({ decision }) => decision !== 'approved');
@@ -169,12 +165,36 @@ function writeChange(home: string, change: TrustChange): void {
   const content = {
     form: FORM,
     since: before.since ?? new Date().toISOString(),
-    records: Object.fromEntries(records),
+    records: fitting(records, home),
     announced: [...new Set([...before.announced, ...announced])].slice(-MOST_ANNOUNCED),
     batches: [...new Set(kept)].slice(-MOST_BATCHES),
     unmarked: Object.fromEntries([...before.unmarked, ...unmarked].slice(-MOST_STAMPS)),
   };
   writeAtomically(trustFile(home), `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 });
+}
+
+/** Without their lines if there are too many to be read again. Throws if that isn't enough. */
+function fitting(records: ReadonlyMap<string, TrustRecord>, home: string): object {
+  const all = Object.fromEntries(records);
+  if (isFitting(all)) return all;
+  const short = [...records].map(([hash, record]) => [hash, { ...record, lines: undefined }]);
+  const bare = Object.fromEntries(short) as object;
+  if (isFitting(bare)) return bare;
+  const problem = `${trustFile(home)} would get too large. Your decision was not recorded.`;
+  throw new SwitchboardError('CONFIG_NOT_CHANGED', problem, {
+    hint: 'Decide about fewer parts, or remove the file and approve again with: switchboard trust',
+  });
+}
+
+/** The rest of the file needs less than half of the space. */
+function isFitting(records: object): boolean {
+  return Buffer.byteLength(JSON.stringify(records, null, 1)) < MOST_BYTES / 2;
+}
+
+export function damaged(home: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_INVALID', `${trustFile(home)} can't be read.`, {
+    hint: 'It holds your approvals. Restore it, or remove it and approve again with: switchboard trust',
+  });
 }
 
 function isRecordEntry(entry: [string, unknown]): entry is [string, TrustRecord] {

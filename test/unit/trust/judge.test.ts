@@ -356,6 +356,43 @@ describe('a decision', () => {
     expect(verdicts).toEqual(['approved', 'pending', 'pending']);
   });
 
+  test('that is too long to be read again is shortened or refused', async () => {
+    const project = createProject();
+    const home = join(project.homeFolder, '.switchboard');
+    const judged = (count: number, name: string) => {
+      const judge = judgeOf(project);
+      for (let number = 0; number < count; number++) {
+        judge.decide({ ...subject('/p', 'foreign', `${number}${'x'.repeat(60_000)}`), name });
+      }
+      return judge.judged;
+    };
+    await recordDecisions(home, judged(1, 'one'), 'denied');
+    await recordDecisions(home, judged(300, 'many'), 'denied');
+    expect(readTrustStore(home)).toMatchObject({ isDamaged: false, records: { size: 301 } });
+    const huge = judged(1, 'x'.repeat(9 << 20));
+    await expect(recordDecisions(home, huge, 'denied')).rejects.toMatchObject({
+      code: 'CONFIG_NOT_CHANGED',
+    });
+    expect(readTrustStore(home)).toMatchObject({ isDamaged: false, records: { size: 301 } });
+  });
+
+  test.each([
+    ['is damaged', (file: string) => writeFileSync(file, '{"form":1,')],
+    ['is a folder', (file: string) => mkdirSync(file)],
+    ['is too large', (file: string) => writeFileSync(file, ' '.repeat(17 << 20))],
+    ['has another form', (file: string) => writeFileSync(file, '{"form":2}')],
+  ])('against something may be in a file that %s, so nothing is trusted', async (_what, spoil) => {
+    const project = createProject({ 'a.json': {} });
+    const home = join(project.homeFolder, '.switchboard');
+    mkdirSync(home);
+    spoil(join(home, 'trust.json'));
+    const judge = judgeOf(project);
+    expect(judge.decide(subject(join(project.folder, 'a.json'), 'yours'))).toBe('pending');
+    expect(judge.problem).toContain('trust.json');
+    await judge.save();
+    expect(readTrustStore(home).isDamaged).toBe(true);
+  });
+
   test('in a damaged file approves nothing, and is not overwritten', async () => {
     const project = createProject();
     const file = project.write('a.json', {});

@@ -8,7 +8,15 @@ import type { ChildConfig, Command } from '../config.ts';
 import { expandHome } from '../files/globs.ts';
 import { type Folders, isUsersFile } from '../files/places.ts';
 import type { Declaration } from './command.ts';
-import { localRunnerOf, programName, runnerOf, runnerOperands, withoutShell } from './runners.ts';
+import {
+  localRunnerOf,
+  programName,
+  runnerOf,
+  runnerOperands,
+  shellCommands,
+  withoutShell,
+  wrappedRunnerOf,
+} from './runners.ts';
 
 /** Also called before the command is resolved, which may depend on it. */
 export function resolveCwd({ source, entry, origin, folder }: Declaration, folders: Folders) {
@@ -32,10 +40,11 @@ export function neutralFolder({ homeFolder, home }: Folders): string {
 /** Whether a server of the user's starts a package runner in the project. */
 export function runsInProject(child: ChildConfig, folders: Folders): boolean {
   const { command, cwd, origin } = child;
-  if (!command || child.remote || localRunnerOf(command) === undefined) return false;
+  if (!command || child.remote) return false;
   const { project } = folders;
   const isInside = cwd === project || pathInside(project, cwd) !== undefined;
-  return isInside && isUsersFile(origin, folders);
+  if (!isInside || !isUsersFile(origin, folders)) return false;
+  return (localRunnerOf(command) ?? wrappedRunnerOf(command)) !== undefined;
 }
 
 type Launch = Pick<Command, 'cmd' | 'args'>;
@@ -47,6 +56,8 @@ const RUNS_SCRIPT = /^(?:node|tsx|ts-node|python[\d.]*|ruby|php|perl|(?:ba|z)?sh
 export function usesRelativePath({ cmd, args }: Launch): boolean {
   const inner = withoutShell({ cmd, args });
   if (inner) return usesRelativePath(inner);
+  const commands = shellCommands({ cmd, args });
+  if (commands) return commands.some(usesRelativePath);
   if (/[\\/]/.test(cmd) && isRelative(cmd)) return true;
   if (runnerOf({ cmd, args, env: {} }) !== undefined) {
     // The first operand is a package or an image, whose name may contain a slash.

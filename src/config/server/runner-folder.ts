@@ -1,14 +1,15 @@
 // Keeps package runners out of projects that came with a repository. In such a folder, `npx -y name` runs
 // `node_modules/.bin/name` instead of the package, obeys the project's `.npmrc`, and puts the project's programs first on
-// the PATH of the server, even with `--prefix`. So runners of the user's servers start in the home directory, unless
-// the user asked for the project with `cwd` and approves it. Loaded only if a server needs it.
+// the PATH of the server, even with `--prefix`; `python -m name` prefers `name.py`. So runners of the user's servers start
+// in the home directory, unless the user asked for the project with `cwd`, or a shell starts them in it, and the user
+// approves that. Loaded only if a server needs it.
 import { SwitchboardError } from '../../base/errors.ts';
 import { pathInside } from '../../base/paths.ts';
 import type { ChildConfig, Command } from '../config.ts';
 import type { Gate } from '../files/gate.ts';
 import type { Folders } from '../files/places.ts';
 import { neutralFolder, withAbsolutePaths } from './cwd.ts';
-import { localRunnerOf } from './runners.ts';
+import { localRunnerOf, wrappedRunnerOf } from './runners.ts';
 
 interface RunnerSources extends Folders {
   readonly gate: Gate;
@@ -19,11 +20,12 @@ export async function keepOut(child: ChildConfig, sources: RunnerSources): Promi
   const { name, origin, command, cwd, isCwdGiven } = child;
   const { gate, project } = sources;
   if (!command || !(await gate.isForeignProject())) return child;
-  if (!isCwdGiven) {
+  const direct = localRunnerOf(command);
+  if (!isCwdGiven && direct !== undefined) {
     const moved = withAbsolutePaths(command, cwd);
     return { ...child, command: moved, cwd: neutralFolder(sources) };
   }
-  const runner = localRunnerOf(command) ?? command.cmd;
+  const runner = direct ?? wrappedRunnerOf(command) ?? command.cmd;
   const verdict = gate.decide({
     kind: 'runner',
     name,
@@ -41,12 +43,12 @@ function contentOf({ cmd, args }: Command, inside: string | undefined): object {
   return { program: cmd, args, cwd: inside === undefined ? '${project}' : `\${project}/${inside}` };
 }
 
-function explain({ name, origin }: ChildConfig, runner: string): SwitchboardError {
+function explain({ name, origin, isCwdGiven }: ChildConfig, runner: string): SwitchboardError {
   return new SwitchboardError(
     'APPROVAL_NEEDED',
     `Server "${name}" was not started: ${runner} would use this project's packages and settings, which you haven't approved.`,
     {
-      hint: `To approve it, run: switchboard trust approve ${name}. Or remove "cwd" in ${origin}; the server then runs in your home directory.`,
+      hint: `To approve it, run: switchboard trust approve ${name}. Or ${isCwdGiven ? 'remove "cwd"' : 'set "cwd" to "~"'} in ${origin}; the server then runs in your home directory.`,
       data: { child: name, file: origin },
     },
   );

@@ -32,14 +32,30 @@ export function runnerOf({ cmd, args }: Command): string | undefined {
   return isRunner ? program : undefined;
 }
 
+type Launch = Pick<Command, 'cmd' | 'args'>;
+
 /** The command behind `cmd /c`, which hosts on Windows use to start npx. */
-export function withoutShell({
-  cmd,
-  args,
-}: Pick<Command, 'cmd' | 'args'>): Pick<Command, 'cmd' | 'args'> | undefined {
+export function withoutShell({ cmd, args }: Launch): Launch | undefined {
   const [flag = '', inner, ...rest] = args;
   if (programName(cmd) !== 'cmd' || !/^\/c$/i.test(flag) || inner === undefined) return undefined;
-  return { cmd: inner, args: rest };
+  // The whole command line may be one argument.
+  const isLine = rest.length === 0 && !/^(?:[a-z]:|[\\/"])/i.test(inner);
+  const [first = '', ...others] = isLine ? inner.trim().split(/\s+/) : [inner, ...rest];
+  return { cmd: first, args: others };
+}
+
+const SHELL = /^(?:(?:ba|z|da|k|fi)?sh|pwsh|powershell)$/;
+
+/** The commands in a shell's script, such as that of `sh -c`, as far as can be told; undefined for anything else. */
+export function shellCommands({ cmd, args }: Launch): Launch[] | undefined {
+  if (!SHELL.test(programName(cmd))) return undefined;
+  const flag = args.findIndex((arg) => /^-(?:\w*c|command)$/i.test(arg));
+  if (flag === -1) return undefined;
+  const script = args.slice(flag + 1).join(' ');
+  return script.split(/[;&|()\n]+/).map((line) => {
+    const [first = '', ...others] = line.split(/[\s"'`<>]+/).filter((word) => word !== '');
+    return { cmd: first, args: others };
+  });
 }
 
 /** A command's name without its folder and the endings Windows adds. */
@@ -83,18 +99,61 @@ const LOCAL_RUNNERS = new Set([
   'npm',
   'pnpm',
   'yarn',
+  'corepack',
   'bun',
   'uv',
   'pipx',
+  'poetry',
+  'pdm',
+  'hatch',
+  'rye',
+  'pixi',
 ]);
 
 /** The runner, if it may run what the working directory contains. */
-export function localRunnerOf({ cmd, args }: Pick<Command, 'cmd' | 'args'>): string | undefined {
+export function localRunnerOf({ cmd, args }: Launch): string | undefined {
   const inner = withoutShell({ cmd, args });
   if (inner) return localRunnerOf(inner);
   const program = programName(cmd);
   const at = program === 'env' ? args.findIndex((arg) => !/^-|=/.test(arg)) : -1;
   const [wrapped, ...rest] = at === -1 ? [] : args.slice(at);
   if (wrapped !== undefined) return localRunnerOf({ cmd: wrapped, args: rest });
-  return LOCAL_RUNNERS.has(program) ? program : undefined;
+  return LOCAL_RUNNERS.has(program) || importsFromFolder(program, args) ? program : undefined;
 }
+
+/** A runner that a shell or another program starts. */
+export function wrappedRunnerOf(launch: Launch): string | undefined {
+  // What runs in a container is in its image.
+  if (['docker', 'podman'].includes(programName(launch.cmd))) return undefined;
+  const commands = shellCommands(launch) ?? [launch];
+  for (const { cmd, args } of commands) {
+    const words = [cmd, ...args];
+    for (const [index, word] of words.entries()) {
+      const found = localRunnerOf({ cmd: word, args: words.slice(index + 1) });
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Whether an interpreter looks for modules in the working directory, although its script is elsewhere. */
+function importsFromFolder(program: string, args: readonly string[]): boolean {
+  const script = args.findIndex(
+    (arg, index) => !arg.startsWith('-') && !NODE_MODULE.test(args[index - 1] ?? ''),
+  );
+  const flags = script === -1 ? args : args.slice(0, script);
+  if (/^(?:py|python|pypy)[\d.]*$/.test(program)) {
+    const isIsolated = flags.some((flag) => /^-[a-zA-Z]*[IP]/.test(flag));
+    return !isIsolated && flags.some((flag) => /^-[a-zA-Z]*[mc]/.test(flag));
+  }
+  const file = args[script] ?? '';
+  const isElsewhere = /^(?:[\\/~$]|[a-z][\w+.-]*:)/i.test(file);
+  if (program === 'node') return flags.some((flag) => NODE_CODE.test(flag));
+  if (program === 'deno') return args.some((arg) => /^(?:npm|jsr|https?):/.test(arg));
+  return ['tsx', 'ts-node'].includes(program) && isElsewhere;
+}
+
+/** Options of Node that load a module, which may be one in the working directory. */
+const NODE_MODULE = /^(?:-r|--require|--import|--(?:experimental-)?loader)$/;
+const NODE_CODE =
+  /^(?:-r|--require|--import|--(?:experimental-)?loader|-e|--eval|-p|-pe|--print)(?:=|$)/;

@@ -50,6 +50,22 @@ describe.each([USER_FILE, USER_SERVERS])('a server in %s', (file) => {
   });
 
   test.each([
+    ['bash', '-c', 'npx -y @mcp/memory'],
+    ['zsh', '-lc', 'source ~/.nvm/nvm.sh && exec "npx" -y mcp-memory 2>/dev/null'],
+    ['pwsh', '-NoProfile', '-Command', 'npx -y @mcp/memory'],
+    ['cmd', '/c', 'npx -y @mcp/memory'],
+  ])('runs in the home directory, started by a shell: %s %s %s', async (command, ...args) => {
+    expect(await cwdOf({ command, args }, file)).toBe('<home>');
+  });
+
+  test.each([
+    ['bash', '-c', 'npx -y @mcp/files .'],
+    ['sh', '-c', 'cd x; ./server'],
+  ])('runs in the project if a script has a relative path: %s %s %s', async (command, ...args) => {
+    expect(await cwdOf({ command, args }, file)).toBe('<project>');
+  });
+
+  test.each([
     './server',
     'bin/server',
     'node server.js',
@@ -122,6 +138,46 @@ describe('in a project that came with a repository, a package runner', () => {
     );
   });
 
+  test.each([
+    'python3 -m mcp_server_git --repository .',
+    'python3.12 -um server ./x',
+    'py -c pass .',
+    'node -r dotenv/config /opt/server.js .',
+    'node --import=tsx /opt/server.ts .',
+    'deno run -A npm:@mcp/files .',
+    'tsx /opt/server.ts .',
+    'env A=1 npx -y @mcp/files .',
+  ])('includes interpreters that look for modules there: %s', async (line) => {
+    const project = create(line);
+    const { cwd, command } = await serverIn(project);
+    expect({ cwd, last: command?.args.at(-1) }).toMatchObject({
+      cwd: project.homeFolder,
+      last: expect.stringMatching(/^\//),
+    });
+  });
+
+  test.each(['python3 -I -m server .', 'python3 /opt/server.py .', 'node /opt/server.js .'])(
+    'is not an interpreter that looks elsewhere: %s',
+    async (line) => {
+      const project = create(line);
+      expect((await serverIn(project)).cwd).toBe(project.folder);
+    },
+  );
+
+  test.each([
+    ['bash', '-c', 'npx -y @mcp/files .'],
+    ['sh', '-c', 'cd docs/x && exec "python3" -m server'],
+    ['op', 'run', '--env-file=.env', '--', 'npx', '-y', '@mcp/files'],
+    ['timeout', '60', '/usr/bin/uvx', 'name', './x'],
+  ])('needs an approval if another program starts it: %s %s %s', async (command, ...args) => {
+    const project = createProject({ [USER_FILE]: { mcpServers: { a: { command, args } } } });
+    git(project.folder, 'init', '-q');
+    const { problem } = await serverIn(project);
+    expect(project.plain(problem?.text ?? '')).toMatch(
+      /haven't approved\. .* Or set "cwd" to "~" in <home>\/.*; the server then runs in your home directory\.$/,
+    );
+  });
+
   test.each(['npx -y name', 'npm run mcp', 'pnpm dlx name', 'uvx name', 'bunx name'])(
     'needs an approval if the user asked for the project: %s',
     async (line) => {
@@ -148,8 +204,10 @@ describe('in a project that came with a repository, a package runner', () => {
   test('is free to run elsewhere, and anything else in the project', async () => {
     const elsewhere = await serverIn(create('npx -y name', { cwd: '/opt' }));
     expect(elsewhere).toMatchObject({ cwd: '/opt', problem: undefined });
-    const other = create('server .', { cwd: '${project}' });
-    expect(await serverIn(other)).toMatchObject({ cwd: other.folder, problem: undefined });
+    for (const line of ['server .', 'docker run -v ./data:/data node npx name']) {
+      const other = create(line, { cwd: '${project}' });
+      expect(await serverIn(other)).toMatchObject({ cwd: other.folder, problem: undefined });
+    }
   });
 
   test('runs in the project if nothing came with a repository, or everything is trusted', async () => {

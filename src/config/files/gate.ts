@@ -164,6 +164,11 @@ export function isUnusable(read: GatedText): boolean {
   return read === REFUSED;
 }
 
+/** Whether the project, which may have come with a repository, has something in the file's place that can't be read. */
+export async function isForeignUnread(file: string, read: GatedText, gate: Gate): Promise<boolean> {
+  return 'problem' in read && gate.covers(file) && (await gate.isForeignProject());
+}
+
 /** Whether a link points to a file that `within` doesn't permit. */
 export function isOutside(read: GatedText): boolean {
   return read === OUTSIDE;

@@ -32,7 +32,7 @@ import {
   runApprovedScript,
   runOwnScript,
 } from './files.ts';
-import { Gate, type GatedText, ignoredFile, isUnusable } from './gate.ts';
+import { Gate, type GatedText, ignoredFile, isForeignUnread, isUnusable } from './gate.ts';
 import { expandHome } from './globs.ts';
 import type { Layer } from './layers.ts';
 import { findPlaces, type PlaceOptions, type Places } from './places.ts';
@@ -143,10 +143,12 @@ interface ProjectOptions {
 async function readProjects(file: string, options: ProjectOptions): Promise<Layer | undefined> {
   const { gate, warn } = options;
   const read = await gate.read(file, { maxBytes: MAX_CONFIG_BYTES });
-  if (isUnusable(read)) {
+  if (isUnusable(read) || (await isForeignUnread(file, read, gate))) {
     warn(ignoredFile(file, read));
     return undefined;
   }
+  // A script that couldn't be judged never runs.
+  if ('problem' in read && gate.covers(file)) await parseSource(file, read);
   if (isScript(file)) return readScript(file, read, options);
   const origin = 'text' in read ? read.origin : undefined;
   try {

@@ -8,7 +8,7 @@ import type { Basis, Subject } from '../judge.ts';
 import { type CheckedServers, checkServersFile } from '../schema/check.ts';
 import type { ServerEntry } from '../schema/schema.ts';
 import { MAX_CONFIG_BYTES, parseSource, type Source } from './files.ts';
-import { type Gate, ignoredFile, isUnusable } from './gate.ts';
+import { type Gate, ignoredFile, isForeignUnread, isUnusable } from './gate.ts';
 import type { KeyPath } from './position.ts';
 
 export interface ServersLayer extends CheckedServers {
@@ -61,7 +61,8 @@ export async function readServersFile(
     const warnings = origin === 'foreign' ? [] : parsed.warnings;
     return { ...parsed, warnings, origin, basis };
   } catch (error) {
-    const isIgnored = origin === 'foreign' || ('problem' in read && isUnusable(read));
+    const isIgnored =
+      origin === 'foreign' || isUnusable(read) || (await isForeignUnread(file, read, gate));
     if (!isIgnored || !(error instanceof SwitchboardError)) throw error;
     return {
       file,

@@ -389,7 +389,7 @@ describe('a decision', () => {
     const judge = judgeOf(project);
     expect(judge.decide(subject(join(project.folder, 'a.json'), 'yours'))).toBe('pending');
     expect(judge.problem).toContain('trust.json');
-    await judge.save();
+    judge.save();
     expect(readTrustStore(home).isDamaged).toBe(true);
   });
 

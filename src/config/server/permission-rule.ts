@@ -49,7 +49,7 @@ export function restricting(
   const isWildMatch = (tool: string): boolean =>
     pattern !== undefined && names.some((name) => matchesPattern(`${name}__${tool}`, pattern));
   const matches = (target: RuleTarget): boolean | undefined => {
-    const forms = formsOf(target).map(foldName);
+    const forms = looseFormsOf(target).map(foldName);
     if (forms.some(isWildMatch)) return true;
     const results = new Set(
       meanings.flatMap((meaning) => forms.map((form) => isMeant(meaning, form, target.hints))),
@@ -84,6 +84,18 @@ function formsOf({ kind, name }: RuleTarget): string[] {
   return [
     ...new Set([name, decoded, normalize(name), decode(normalize(name)), normalize(decoded)]),
   ];
+}
+
+/** Also without spaces, query and fragment, and the slashes at its end, which some servers ignore. */
+function looseFormsOf(target: RuleTarget): string[] {
+  const forms = formsOf(target);
+  if (target.kind !== 'resource') return forms;
+  const bare = forms.flatMap((form) => {
+    const plain = form.replaceAll(/\s/g, '');
+    const path = plain.replace(/[?#].*$/, '');
+    return [plain, path, path.replace(/\/+$/, '')];
+  });
+  return [...new Set([...forms, ...bare])];
 }
 
 function decode(uri: string): string {

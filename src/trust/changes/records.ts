@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { writeAtomically } from '../../base/atomic-file.ts';
 import { withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
+import { codeOf } from '../../base/system-error.ts';
 import { toFileName } from '../../base/text.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import { lastingIdentityOf } from '../../pool/identity.ts';
@@ -58,6 +59,7 @@ export class ChangeRecords {
     const path = join(this.#folder, file);
     makeFolder(this.#folder);
     return withLockFile(`${path}.lock`, LOCK, async () => {
+      requireReadable(path);
       const record = await change(this.#read(file));
       writeAtomically(path, formatRecord(record), { mode: 0o600 });
       this.#unwritten.delete(file);
@@ -89,6 +91,16 @@ function filesIn(folder: string): string[] {
     return readdirSync(folder).filter((file) => file.endsWith('.json'));
   } catch {
     return []; // no folder yet
+  }
+}
+
+/** Throws if there is a record that can't be read: it must not be replaced. */
+function requireReadable(path: string): void {
+  try {
+    readFileSync(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
 }
 

@@ -107,6 +107,16 @@ describe('what a rule means', () => {
     }
   });
 
+  test.each(['?', '#', '/', '//', '?a=b', '#top', ' ', '\n', '/?'])(
+    'a denied resource is denied with %j at its end',
+    (end) => {
+      const rules = permissionsOf({ deny: ['git__box://secret'] }).rulesFor({ name: 'git' });
+      const on = (name: string) => rules?.decide({ kind: 'resource', name })?.permission;
+      expect(on(`box://secret${end}`)).toBe('deny');
+      expect(on(`box://secrets${end}`)).toBe('allow');
+    },
+  );
+
   test('a pattern for resources permits no way out of a folder', () => {
     const permissions = permissionsOf({ default: 'deny', allow: ['git__file:///home/*'] });
     const rules = permissions.rulesFor({ name: 'git' });

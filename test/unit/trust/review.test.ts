@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -261,4 +269,17 @@ test('without a disk, changes are noticed within the process', async () => {
   await review('Sends a message.');
   expect(await review('Sends a letter.')).toMatchObject(HELD);
   expect(problems).toHaveLength(1);
+});
+
+test('a record that cannot be read is not replaced', async () => {
+  const { home, review, lines } = setUp();
+  await review([SEND]);
+  const folder = join(home, 'changes');
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  // Reading a folder fails for every user, even for root.
+  rmSync(join(folder, file));
+  mkdirSync(join(folder, file));
+  await review([{ ...SEND, description: ATTACK }]);
+  expect(statSync(join(folder, file)).isDirectory()).toBe(true);
+  expect(lines.join('\n')).toContain('cannot record changed tools: Error: EISDIR');
 });

@@ -77,7 +77,8 @@ describe('--version and --help', () => {
         --dry-run                             list the tools of all servers, or just one (same as \`tools\`)
         --config <file>                       use this configuration file instead of the project's
         --servers <file>                      use this servers.json instead of the default ones
-        --trust <mode>                        how far to trust the project's files: repository, ask or all
+        --trust <mode>                        which of a project's files need approval: repository, ask or
+                                              all
         --json                                print JSON
         -h, --help                            show help
 
@@ -90,7 +91,8 @@ describe('--version and --help', () => {
         doctor [options] [server]             start each server and report problems
         changes [options] [server]            show which tools servers have changed
         scan [options] [server]               start each server and scan its tools for attacks
-        trust [options] [action] [names...]   show and decide what a project's files may do
+        trust [options] [action] [names...]   list what needs approval in a project, and approve or deny
+                                              it
         status [options] [server]             show the running Switchboard processes and their servers
         reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems
@@ -99,8 +101,8 @@ describe('--version and --help', () => {
         logout [options] <server>             sign out of a server and revoke its tokens
         audit [options] [action]              show, verify or export the audit log
         config [command]                      inspect the configuration
-        permissions [command]                 inspect which tools may be used
-        secret [command]                      store secrets for configuration files to refer to
+        permissions [command]                 show which tools can be used
+        secret [command]                      manage the secrets that configuration files refer to
         skill [command]                       manage the /switchboard command in Claude Code
         import [options] [file]               import servers from a host's file or mcpflip ("-" for stdin)
         help [command...]                     show help for a command

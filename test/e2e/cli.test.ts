@@ -77,8 +77,7 @@ describe('--version and --help', () => {
         --dry-run                             list the tools of all servers, or just one (same as \`tools\`)
         --config <file>                       use this configuration file instead of the project's
         --servers <file>                      use this servers.json instead of the default ones
-        --trust <mode>                        which of a project's files need approval: repository, ask or
-                                              all
+        --trust <mode>                        which project files need approval: repository, ask or all
         --json                                print JSON
         -h, --help                            show help
 
@@ -91,8 +90,7 @@ describe('--version and --help', () => {
         doctor [options] [server]             start each server and report problems
         changes [options] [server]            show which tools servers have changed
         scan [options] [server]               start each server and scan its tools for attacks
-        trust [options] [action] [names...]   list what needs approval in a project, and approve or deny
-                                              it
+        trust [options] [action] [names...]   list and decide what needs approval in a project
         status [options] [server]             show the running Switchboard processes and their servers
         reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems

@@ -235,10 +235,7 @@ export function buildProgram(action: Action): Command {
   command('scan [server]', 'start each server and scan its tools for attacks')
     .addHelpText('after', ABOUT_SCAN)
     .action(action(async (options, server) => scan(server, options)));
-  command(
-    'trust [action] [names...]',
-    'list and decide what needs approval in a project',
-  )
+  command('trust [action] [names...]', 'list and decide what needs approval in a project')
     .option('--all', 'all pending items; for revoke, all decisions')
     .option('--project <folder>', 'project folder (default: the current folder)')
     .addHelpText('after', ABOUT_TRUST)
@@ -379,7 +376,7 @@ function withCommonOptions(command: Command): Command {
   return withOwnErrors(command)
     .option('--config <file>', "use this configuration file instead of the project's")
     .option('--servers <file>', 'use this servers.json instead of the default ones')
-    .option('--trust <mode>', "which project files need approval: repository, ask or all")
+    .option('--trust <mode>', 'which project files need approval: repository, ask or all')
     .option('--json', 'print JSON');
 }
 

@@ -32,14 +32,17 @@ const THOROUGH = [
   'test/e2e/{flip-replay,sdk-clients,status-real}.test.ts', // published servers, official clients
   'test/e2e/name-variants.test.ts', // 1,000 spellings of denied names
   'test/e2e/{canaries,examples}.test.ts', // every command with secrets everywhere, every example
+  'test/e2e/hostile-commands.test.ts', // every command in a hostile repository
   'test/e2e/assistant-switch.test.ts', // writes and restores files in every layout
   'test/e2e/{compiled-start,http-many,install-script,package,safe-output}.test.ts',
   'test/e2e/{agent-flags,agent-settings,assistant-claude,assistant-rules}.test.ts', // every flag and setting
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
-  'test/e2e/{assistant-config,agent-nesting,idle,import,line-breaks,network}.test.ts',
+  'test/e2e/{agent-nesting,agent-rules,assistant-config,assistant-folder,back-pressure}.test.ts',
+  'test/e2e/{idle,import,line-breaks,login,network,signatures,tasks}.test.ts',
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
-  'test/unit/child/remote/{faults-remote,remote-children}.test.ts',
+  'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',
+  'test/unit/host/http/limits.test.ts', // waits for time limits
   'test/unit/agents/{codex/approvals,servers/enumerator}.test.ts', // start real programs
   'test/unit/conformance/fixture.test.ts',
   'test/unit/trust/swaps.test.ts', // replaces files a thousand times while they are read
@@ -47,7 +50,7 @@ const THOROUGH = [
 ];
 /** Tests that `npm test` runs in part, and `thorough` the rest of: see `slow.ts` in test/support, `places.ts` in test/e2e. */
 const IN_PART = [
-  'test/e2e/{assistant,hostile-commands}.test.ts',
+  'test/e2e/assistant.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
   'test/e2e/{approvals,audit,hooks,hostile-repository,permissions,redaction,secrets,tool-changes}.test.ts',
   'test/e2e/{agents,children,show,status}.test.ts',

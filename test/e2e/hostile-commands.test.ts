@@ -38,11 +38,10 @@ test('this covers every command of the program', () => {
   expect(Object.keys(COMMANDS).sort()).toEqual(commandNames().sort());
 });
 
-const isCore = process.env['PLACES'] === 'core';
-/** `npm test` tries the JSON file, and the thorough tests `--json` and all other files. */
-const TRIED: readonly (readonly [MainFile, readonly string[]])[] = isCore
-  ? [['json', []]]
-  : MAIN_FILES.map((main) => [main, main === 'json' ? ['--json'] : []]);
+const TRIED: readonly (readonly [MainFile, readonly string[]])[] = [
+  ['json', ['--json']],
+  ...MAIN_FILES.map((main) => [main, []] as const),
+];
 
 describe.each(TRIED)('commands in a hostile repository (%s %s)', (main, flags) => {
   test('run none of it and show none of its text', async () => {

@@ -9,9 +9,11 @@ const HIDDEN = 'a\u009b2J\u202e\u2066b';
 
 function createOddProject() {
   const tools = JSON.stringify([{ name: 'odd', description: HIDDEN, inputSchema: {} }]);
-  return createProject(
-    configWith({ odd: testServer('lists', tools), toolbox: testServer('toolbox') }),
-  );
+  return createProject({
+    ...configWith({ odd: testServer('lists', tools), toolbox: testServer('toolbox') }),
+    // Otherwise the tool would be held, and nothing of it shown.
+    'home/.switchboard/switchboard.config.json': { toolChanges: 'off' },
+  });
 }
 
 const run = (...words: string[]) => runSwitchboard(createOddProject(), words);

@@ -31,6 +31,8 @@ function createStrange() {
       [`off${HIDDEN}\noff: other`]: { command: 'x', disabled: true },
       [`wrong${HIDDEN}\n`]: { command: 7 },
     }),
+    // Otherwise the tools would be held, and nothing of them shown.
+    'home/.switchboard/switchboard.config.json': { toolChanges: 'off' },
   });
 }
 

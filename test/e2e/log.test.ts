@@ -1,5 +1,5 @@
 // The log of the built program: how much it says, in which form, and where it is kept.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runSwitchboard } from '../support/command.ts';
@@ -94,7 +94,9 @@ describe('the format', () => {
     const project = createProject();
     const env = { TRACING_JSON: '1', LOG_TO_FILE: '1', TRANSPORT: 'http', PORT: '0' };
     const host = new RawHost(project, { env });
-    await expect.poll(() => host.stderr).toContain('\n');
+    const logs = join(project.dir, 'home/.switchboard/logs');
+    // The file comes after stderr.
+    await expect.poll(() => existsSync(logs) && keptIn(logs)).toContain('\n');
     host.process.kill('SIGTERM');
     await host.lastWords();
     expect(JSON.parse(host.stderr)).toMatchObject({
@@ -102,7 +104,7 @@ describe('the format', () => {
       message: expect.stringMatching(/^serving MCP over HTTP at http:\/\/127\.0\.0\.1:\d+\/mcp$/),
     });
     const home = join(project.dir, 'home/.switchboard');
-    expect(keptIn(join(home, 'logs'))).toBe(host.stderr);
+    expect(keptIn(logs)).toBe(host.stderr);
     const token = readFileSync(join(home, 'http-token'), 'utf8').trim();
     expect(token).not.toBe('');
     expect(host.stderr).not.toContain(token);

@@ -38,12 +38,13 @@ const THOROUGH = [
   'test/e2e/{agent-flags,agent-settings,assistant-claude,assistant-rules}.test.ts', // every flag and setting
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
   'test/e2e/{agent-nesting,agent-rules,assistant-config,assistant-folder,back-pressure}.test.ts',
-  'test/e2e/{idle,import,line-breaks,login,network,signatures,tasks}.test.ts',
+  'test/e2e/{call,doctor,eras,idle,import,line-breaks,login,network}.test.ts',
+  'test/e2e/{signatures,starting,tasks,terminal}.test.ts',
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',
   'test/unit/host/http/limits.test.ts', // waits for time limits
-  'test/unit/agents/{codex/approvals,servers/enumerator}.test.ts', // start real programs
+  'test/unit/agents/{codex/approvals,codex/engine,servers/enumerator}.test.ts', // start real programs
   'test/unit/conformance/fixture.test.ts',
   'test/unit/trust/swaps.test.ts', // replaces files a thousand times while they are read
   'test/unit/rpc/framer.fuzz.test.ts',

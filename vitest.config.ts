@@ -43,10 +43,11 @@ const THOROUGH = [
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',
-  'test/unit/host/http/limits.test.ts', // waits for time limits
+  'test/unit/host/{control,http/handshake,http/limits}.test.ts', // wait for time limits
   'test/unit/agents/{codex/approvals,codex/engine,servers/enumerator}.test.ts', // start real programs
   'test/unit/conformance/fixture.test.ts',
   'test/unit/trust/swaps.test.ts', // replaces files a thousand times while they are read
+  'test/unit/{agents/any-text,child/sign-in/credentials}.test.ts',
   'test/unit/rpc/framer.fuzz.test.ts',
 ];
 /** Tests that `npm test` runs in part, and `thorough` the rest of: see `slow.ts` in test/support, `places.ts` in test/e2e. */

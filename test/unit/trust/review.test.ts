@@ -275,7 +275,7 @@ test('a record that cannot be read is not replaced', async () => {
   const { home, review, lines } = setUp();
   await review([SEND]);
   const folder = join(home, 'changes');
-  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const file = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
   // Reading a folder fails for every user, even for root.
   rmSync(join(folder, file));
   mkdirSync(join(folder, file));

@@ -17,7 +17,8 @@ import {
   type ServersLayer,
 } from './files/servers-file.ts';
 import { readUserToml } from './files/user-toml.ts';
-import { type ConfigSources, collectDeclarations, resolveChildren } from './resolve.ts';
+import { resolveChildren } from './resolve.ts';
+import { collectDeclarations } from './server/declarations.ts';
 import { readDerived } from './server/derived-descriptions.ts';
 import { readDescriptions } from './server/descriptions.ts';
 import {
@@ -33,6 +34,7 @@ import { resolveHooks } from './settings/hooks.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
 import { resolveToolChanges } from './settings/tool-changes.ts';
+import type { ConfigSources } from './sources.ts';
 
 export interface LoadConfigOptions extends ReadLayersOptions {
   /** A `servers.json` to read instead of the default ones. */

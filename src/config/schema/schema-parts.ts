@@ -16,3 +16,6 @@ export const atLeastOne = z.int().check(z.minimum(1));
 
 /** 0 means never. */
 export const idleMilliseconds = z.number().check(z.minimum(0), z.maximum(LONGEST_MS));
+
+/** Messages and files are read as one string, and V8's limit isn't much higher. */
+export const MOST_BYTES = 512 * 1024 * 1024;

@@ -4,22 +4,26 @@
 //
 // Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
-import { PERMISSIONS, RESULT_SECRETS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
+import { RESULT_SECRETS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { TRUST_MODES } from '../judge.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
 import {
   atLeastOne,
   idleMilliseconds,
   key,
+  MOST_BYTES,
   milliseconds,
   nonEmpty,
   strings,
 } from './schema-parts.ts';
-
-/** A message is one string, and V8's limit isn't much higher. */
-const MOST_BYTES = 512 * 1024 * 1024;
+import {
+  auditSchema,
+  hooksSchema,
+  permissionsSchema,
+  sandboxSchema,
+  trustSchema,
+} from './trust-schema.ts';
 
 const environment = z.enum(['inherit', 'minimal']);
 const results = z.strictObject({
@@ -41,61 +45,7 @@ const expose = z.strictObject({
     'Hide these tools and refuse calls to them. Takes precedence over `allow`. `*` matches any characters; case is ignored, and `-`, `_` and spaces are equivalent.',
   ),
 });
-const permissions = z.strictObject({
-  default: key(
-    z.enum(PERMISSIONS),
-    'What to do if no rule matches: `allow`, `ask` the user, or `deny`.',
-    DEFAULTS.permission,
-  ),
-  allow: key(strings, 'Use these without asking.', []),
-  ask: key(
-    strings,
-    'Ask the user before each use. Takes precedence over `allow`. `!` in front of a rule excludes what it matches; Switchboard writes such a rule when you answer "always".',
-    [],
-  ),
-  deny: key(
-    strings,
-    'Hide these and refuse to use them. Takes precedence over `ask` and `allow`. Case is ignored, and `-`, `_` and spaces are equivalent.',
-    [],
-  ),
-});
-
 const toolChanges = z.enum(TOOL_CHANGES);
-
-const sandboxPaths = z.array(nonEmpty);
-const sandbox = z.strictObject({
-  filesystem: key(
-    z.strictObject({
-      allowWrite: key(
-        sandboxPaths,
-        'Additional files and folders the server can change. Relative paths are relative to the project; `~/` and variables work.',
-        [],
-      ),
-      denyWrite: key(sandboxPaths, "Files and folders the server can't change.", []),
-      allowRead: key(
-        sandboxPaths,
-        'Files and folders to show, although they are hidden by default.',
-        [],
-      ),
-      denyRead: key(sandboxPaths, 'Additional files and folders to hide from the server.', []),
-    }),
-    'Which files the server can read and change.',
-  ),
-  network: key(
-    z.union([
-      z.boolean(),
-      z.strictObject({
-        allowedDomains: key(
-          strings,
-          "Not supported, except for an empty list, which turns the network off. A server with a domain list doesn't start.",
-        ),
-        deniedDomains: key(strings, "Not supported. A server with a domain list doesn't start."),
-      }),
-    ]),
-    'Whether the server can use the network.',
-    true,
-  ),
-});
 
 /** Keys of a server, both where it is declared and in `suites.<name>`, which takes precedence. */
 const childKeys = {
@@ -159,7 +109,7 @@ const childKeys = {
     [],
   ),
   sandbox: key(
-    z.union([z.boolean(), sandbox]),
+    z.union([z.boolean(), sandboxSchema]),
     "Run the server in a sandbox: it can change only the project and caches, and can't read your keys or other programs' sign-ins. `true`, or an object with settings. Linux and macOS. See docs/sandbox.md.",
     false,
   ),
@@ -302,68 +252,6 @@ const flip = z.strictObject({
   ),
 });
 
-const audit = z.strictObject({
-  required: key(
-    z.boolean(),
-    "Refuse calls while the log can't be written. Otherwise Switchboard logs an error and continues.",
-    DEFAULTS.audit.required,
-  ),
-  maxFileBytes: key(
-    z.int().check(z.minimum(4096), z.maximum(MOST_BYTES)),
-    'Start a new file when one gets larger than this, in bytes.',
-    DEFAULTS.audit.maxFileBytes,
-  ),
-  keepDays: key(atLeastOne, 'Delete files older than this many days.', DEFAULTS.audit.keepDays),
-});
-
-const hookList = z.array(
-  z.strictObject({
-    command: nonEmpty.check(
-      z.meta({
-        description:
-          "Program to run, without a shell. Relative paths are relative to the configuration file's folder.",
-      }),
-    ),
-    args: key(args, 'Arguments for the program.', []),
-    tools: key(
-      strings,
-      'Tools it runs for: `server` or `server__tool`, where `*` matches any characters. Case is ignored, and `-`, `_` and spaces are equivalent. Default: all tools.',
-    ),
-    timeoutMs: key(milliseconds, 'Time limit for the program, in milliseconds.', DEFAULTS.hookMs),
-  }),
-);
-
-const hooks = z.strictObject({
-  beforeCall: key(
-    hookList,
-    'Programs to run before a tool call. They can allow or deny it, change its arguments, or send it to another tool.',
-    [],
-  ),
-  afterCall: key(
-    hookList,
-    'Programs to run after a tool call. They can add a note to its result.',
-    [],
-  ),
-});
-
-const trust = z.strictObject({
-  mode: key(
-    z.enum(TRUST_MODES),
-    "Which of a project's files need your approval before they can start programs, connect to servers or change what models read. `repository`: files that a git repository tracks or that are marked as downloaded. `ask`: all of them. `all`: none. Can also be set with `SWITCHBOARD_TRUST` or `--trust`.",
-    'repository',
-  ),
-  directories: key(
-    strings,
-    'Folders whose files are used even if they belong to another user or are writable by everyone. `~/` works.',
-    [],
-  ),
-  elicitation: key(
-    z.boolean(),
-    "Whether hosts that support elicitation ask you to approve pending items. Switchboard can't know whether a person answers.",
-    true,
-  ),
-});
-
 /** A `servers.json`: servers by name. */
 export const serversFileSchema = z.record(z.string(), serverSchema);
 
@@ -409,20 +297,20 @@ export const configSchema = z.strictObject({
   ),
   results: key(results, 'How tool results are returned.'),
   permissions: key(
-    permissions,
+    permissionsSchema,
     'Which tools, prompts and resources can be used. Rules are `server`, `server__tool`, `server__@read` (also `@write`, `@destructive`, `@open`) or patterns with `*`. If several files have permissions, the strictest decision counts. See docs/permissions.md.',
   ),
   audit: key(
-    z.union([z.boolean(), audit]),
+    z.union([z.boolean(), auditSchema]),
     'Write a tamper-evident log of calls, decisions, starts and stops to `$SWITCHBOARD_HOME/audit`. `true`, or an object with settings. Only in the user file. See docs/audit.md.',
     false,
   ),
   hooks: key(
-    hooks,
+    hooksSchema,
     "Programs to run before and after tool calls. Yours run first, then the project's, once you have approved them. See docs/hooks.md.",
   ),
   trust: key(
-    trust,
+    trustSchema,
     "Which of a project's files need approval. Works only in the user file, `$SWITCHBOARD_HOME/switchboard.config.json`. See docs/approvals.md.",
   ),
   agents: key(agentsSchema, 'Agents as tools. See docs/agents.md.'),

@@ -70,7 +70,8 @@ function formatBudget(budget: NonNullable<Row['budget']>, unit: string): string 
 }
 
 function formatBar(share: number): string {
-  const filled = Math.min(BAR_WIDTH, Math.round(share * BUDGET_AT));
+  // A difference can be negative.
+  const filled = Math.max(0, Math.min(BAR_WIDTH, Math.round(share * BUDGET_AT)));
   const bar = '█'.repeat(filled).padEnd(BAR_WIDTH, '·');
   return `${bar.slice(0, BUDGET_AT)}|${bar.slice(BUDGET_AT)}`;
 }

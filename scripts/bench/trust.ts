@@ -1,11 +1,11 @@
 // Row 21: how much longer a start takes if 50 servers came with a repository and are approved, instead of trusted without
-// a look (`--trust all`). Row 22: calls with permissions and with an audit log, instead of without.
+// a look (`SWITCHBOARD_TRUST=all`). Row 22: calls with permissions and with an audit log, instead of without.
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { Client, type Program } from './client.ts';
 import { compare, median, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
-import { timeToList } from './startup.ts';
+import { runOnce, timeToList } from './startup.ts';
 import { CHILD, numberedServers, type Server, type Workspace } from './workspace.ts';
 
 const SERVERS = 50;
@@ -20,6 +20,8 @@ export async function measureApproved({ workspace, rounds, progress }: Bench): P
   const mainFile = workspace.switchboardWithMainFile('tracked', numberedServers(SERVERS));
   const files = workspace.switchboard('tracked-files', numberedServers(SERVERS));
   for (const program of [mainFile, files]) commitAndApprove(program);
+  // A file that has just changed is read more carefully, so the first of these runs is not like later ones.
+  for (const program of [mainFile, files, mainFile, files]) await runOnce(program);
   const ms = await takeTurns(
     {
       mainFile: () => timeToList(mainFile),
@@ -37,7 +39,7 @@ export async function measureApproved({ workspace, rounds, progress }: Bench): P
     unit: 'ms',
     budget: { most: 2 },
     beside: [
-      `${median(taken).toFixed(1)} ms approved, ${median(without).toFixed(1)} ms with --trust all`,
+      `${median(taken).toFixed(1)} ms approved, ${median(without).toFixed(1)} ms with SWITCHBOARD_TRUST=all`,
     ],
   });
   return [
@@ -60,7 +62,7 @@ function run(command: string, args: readonly string[], cwd: string, env: Program
 }
 
 function trusting(program: Program): Program {
-  return { ...program, args: [...program.args, '--trust', 'all'] };
+  return { ...program, env: { ...program.env, SWITCHBOARD_TRUST: 'all' } };
 }
 
 /** Row 22. */

@@ -10,7 +10,7 @@ export interface FileUser {
   readonly sudoUid: string | undefined;
 }
 
-function currentUser(): FileUser {
+export function currentUser(): FileUser {
   const { SUDO_UID: sudoUid } = process.env;
   return { uid: process.getuid?.(), sudoUid };
 }

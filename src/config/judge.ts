@@ -83,8 +83,11 @@ export interface TrustedPart extends Pick<JudgedSubject, 'subject' | 'hash'> {
 }
 
 export interface Judge {
-  /** `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. */
-  originOf(file: string, stats: Stats, isNamed?: boolean): FileOrigin;
+  /**
+   * `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. `stamp`: see
+   * `BasisText`.
+   */
+  originOf(file: string, stats: Stats, isNamed?: boolean, stamp?: string): FileOrigin;
   /** Whether the folder's content may have come with a repository. */
   isForeignFolder(folder: string): boolean;
   /** These files will be read next: some questions are cheaper for many at once. */

@@ -98,7 +98,7 @@ export class Gate {
     if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
     const { text, stamp } = read;
     if (!isProjects) return { text, origin: undefined, stamp };
-    const origin = (await this.#judged()).originOf(file, read.stats, isNamed);
+    const origin = (await this.#judged()).originOf(file, read.stats, isNamed, stamp);
     if (origin === 'refused') return REFUSED;
     return { text, origin: origin === 'user' ? undefined : origin, stamp };
   }

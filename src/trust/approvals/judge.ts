@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DownloadMarks, type DownloadMarksOptions } from '../../base/download-marks.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
-import { type FileUser, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
+import { currentUser, type FileUser, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
 import type { ChildConfig } from '../../config/config.ts';
@@ -55,7 +55,7 @@ export class FileJudge implements Judge {
   readonly #folders: Folders;
   readonly #announces: boolean;
   readonly #isListing: boolean;
-  readonly #user: FileUser | undefined;
+  readonly #user: FileUser;
   readonly #statOf: (path: string) => Stats | undefined;
   readonly #marks: DownloadMarks;
   readonly #batches = new Batches();
@@ -64,6 +64,8 @@ export class FileJudge implements Judge {
   /** By kind, name and file. */
   readonly #known = new Map<string, TrustRecord[]>();
   readonly #news = new Map<string, { readonly subject: Subject; readonly record: TrustRecord }>();
+  /** The stamps of foreign files that were found just now, by path. */
+  readonly #foreign = new Map<string, string>();
   readonly #outdated: string[] = [];
   readonly #safeFolders = new Map<string, boolean>();
   /** By hash. */
@@ -74,7 +76,13 @@ export class FileJudge implements Judge {
   constructor(
     settings: TrustSettings,
     folders: Folders,
-    { announces = false, lists = false, user, statOf = statIfThere, marks }: JudgeOptions = {},
+    {
+      announces = false,
+      lists = false,
+      user = currentUser(),
+      statOf = statIfThere,
+      marks,
+    }: JudgeOptions = {},
   ) {
     this.#settings = settings;
     this.#folders = folders;
@@ -110,7 +118,7 @@ export class FileJudge implements Judge {
     );
   }
 
-  originOf(file: string, stats: Stats, isNamed = false): FileOrigin {
+  originOf(file: string, stats: Stats, isNamed = false, stamp?: string): FileOrigin {
     const { mode, directories } = this.#settings;
     const { project, home, homeFolder } = this.#folders;
     const isProjects = isNamed || pathInside(project, file) !== undefined;
@@ -122,7 +130,11 @@ export class FileJudge implements Judge {
     const paths = real === undefined || real === file ? [file] : [file, real];
     if (!isListed && !this.#areSafe(paths, stats)) return 'refused';
     if (mode === 'ask' || real === undefined) return 'foreign';
-    return this.#areYours(paths, stats, isListed) ? 'yours' : 'foreign';
+    // A file that came with a repository stays foreign until it changes.
+    if (stamp !== undefined && this.#store.foreign.get(file) === stamp) return 'foreign';
+    if (this.#areYours(paths, stats, isListed)) return 'yours';
+    if (stamp !== undefined) this.#foreign.set(file, stamp);
+    return 'foreign';
   }
 
   expect(files: readonly string[]): void {
@@ -189,20 +201,23 @@ export class FileJudge implements Judge {
     const announced = this.#announces ? [...this.trusted, ...waiting] : [];
     const batches = this.#batches.approved().filter((batch) => !this.#store.batches.has(batch));
     const unmarked = this.#marks.news;
-    if (this.#news.size + announced.length + batches.length + unmarked.size === 0) return [];
+    const foreign = this.#foreign;
+    const found = [this.#news.size, announced.length, batches.length, unmarked.size, foreign.size];
+    if (found.every((count) => count === 0)) return [];
     const { home } = this.#folders;
     // A command that only looks creates no folder.
     if (!this.#announces && !isFolder(home)) return [];
     const news = [...this.#news];
     const add = new Map(news.map(([hash, { record }]) => [hash, record]));
     try {
-      const change = { add, remove: this.#outdated, announced, batches, unmarked };
+      const change = { add, remove: this.#outdated, announced, batches, unmarked, foreign };
       writeNoticed(home, change, this.#store);
     } catch (error) {
       // Without a record, it's trusted at first sight again next time.
       if (!isSystemError(error) && !(error instanceof SwitchboardError)) throw error;
     }
     this.#news.clear();
+    foreign.clear();
     return news.map(([hash, { subject, record }]) => ({ subject, hash, by: record.by }));
   }
 

@@ -131,10 +131,12 @@ function sharedByWorktree(folder: string, root: string): string | undefined {
 function isListed(index: GitIndex, path: string): boolean {
   const words = path.split(sep);
   if (words[0] === '..' || isAbsolute(path)) return false;
-  return words.some((_word, last) => {
-    const part = words.slice(0, last + 1).join('/');
-    return index.has(part) || (last < words.length - 1 && index.has(`${part}/`));
-  });
+  // Most files are listed themselves, so the whole path comes first.
+  for (let length = words.length; length > 0; length--) {
+    const part = words.slice(0, length).join('/');
+    if (index.has(part) || (length < words.length && index.has(`${part}/`))) return true;
+  }
+  return false;
 }
 
 /** `core.worktree`, as written. */

@@ -50,6 +50,8 @@ export interface TrustStore {
   readonly batches: ReadonlySet<string>;
   /** The stamps of files that weren't marked as downloaded, by path. */
   readonly unmarked: ReadonlyMap<string, string>;
+  /** The stamps of files that came with a repository, by path. */
+  readonly foreign: ReadonlyMap<string, string>;
   /** It exists, but can't be understood. */
   readonly isDamaged: boolean;
 }
@@ -79,7 +81,8 @@ export function readTrustStore(home: string): TrustStore {
   if (!isObject(content) || content['form'] !== FORM) {
     const isMissing = 'problem' in read && read.isMissing;
     const nothing = { since: undefined, records: new Map(), announced: new Set<string>() };
-    return { ...nothing, batches: new Set(), unmarked: new Map(), isDamaged: !isMissing };
+    const noStamps = { batches: new Set<string>(), unmarked: new Map(), foreign: new Map() };
+    return { ...nothing, ...noStamps, isDamaged: !isMissing };
   }
   const { since, records } = content;
   return {
@@ -88,6 +91,7 @@ export function readTrustStore(home: string): TrustStore {
     announced: stringsIn(content['announced']),
     batches: stringsIn(content['batches']),
     unmarked: stampsIn(content['unmarked']),
+    foreign: stampsIn(content['foreign']),
     isDamaged: false,
   };
 }
@@ -98,6 +102,7 @@ export interface TrustChange {
   readonly announced?: readonly string[];
   readonly batches?: readonly string[];
   readonly unmarked?: ReadonlyMap<string, string>;
+  readonly foreign?: ReadonlyMap<string, string>;
 }
 
 /** Waits for other programs that change it. */
@@ -155,6 +160,7 @@ function writeChange(home: string, change: TrustChange): void {
     announced = [],
     batches = [],
     unmarked = new Map<string, string>(),
+    foreign = new Map<string, string>(),
   } = change;
   const before = readTrustStore(home);
   if (before.isDamaged) throw damaged(home);
@@ -168,7 +174,8 @@ function writeChange(home: string, change: TrustChange): void {
     records: fitting(records, home),
     announced: [...new Set([...before.announced, ...announced])].slice(-MOST_ANNOUNCED),
     batches: [...new Set(kept)].slice(-MOST_BATCHES),
-    unmarked: Object.fromEntries([...before.unmarked, ...unmarked].slice(-MOST_STAMPS)),
+    unmarked: newest([...before.unmarked, ...unmarked]),
+    foreign: newest([...before.foreign, ...foreign]),
   };
   writeAtomically(trustFile(home), `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 });
 }
@@ -203,6 +210,10 @@ function isRecordEntry(entry: [string, unknown]): entry is [string, TrustRecord]
   const { decision, kind, name, file, by, at } = record;
   const isDecision = DECISIONS.has(decision);
   return isDecision && [kind, name, file, by, at].every((one) => typeof one === 'string');
+}
+
+function newest(stamps: readonly (readonly [string, string])[]): object {
+  return Object.fromEntries(stamps.slice(-MOST_STAMPS));
 }
 
 function stringsIn(value: unknown): Set<string> {

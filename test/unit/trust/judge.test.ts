@@ -46,6 +46,22 @@ describe('a file', () => {
     ]);
   });
 
+  test('that came with a repository stays foreign until it changes', () => {
+    const project = createProject({ 'tracked.json': {} });
+    commitAll(project.folder);
+    mkdirSync(join(project.homeFolder, '.switchboard'));
+    const file = join(project.folder, 'tracked.json');
+    const judge = judgeOf(project);
+    expect(judge.originOf(file, statSync(file), false, 'stamp')).toBe('foreign');
+    judge.save();
+    git(project.folder, 'rm', '--cached', '--quiet', 'tracked.json');
+    const later = judgeOf(project);
+    const origins = ['stamp', 'another stamp', undefined].map((stamp) =>
+      later.originOf(file, statSync(file), false, stamp),
+    );
+    expect(origins).toEqual(['foreign', 'yours', 'yours']);
+  });
+
   test('in a plain folder is yours', () => {
     expect(originOf(createProject({ 'a.json': {} }), 'a.json')).toBe('yours');
   });

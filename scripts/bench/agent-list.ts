@@ -1,11 +1,8 @@
 // Row 17: from the start of the process to the answer to tools/list, in a project with agents.
 import { compare, median, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
-import { timeToList } from './startup.ts';
+import { settle, timeToList } from './startup.ts';
 import { numberedServers } from './workspace.ts';
-
-/** Recently written files may change again unnoticed, so they aren't cached yet. */
-const SETTLED_MS = 2_500;
 
 export async function measureAgentStartup({ workspace, rounds, progress }: Bench): Promise<Row[]> {
   const ten = workspace.switchboard('agents-none', numberedServers(10));
@@ -13,8 +10,7 @@ export async function measureAgentStartup({ workspace, rounds, progress }: Bench
   const many = workspace.switchboardWithAgents('agents-500', 500);
   const unknown = () => workspace.withNewHome(many);
   progress('starting, with 10 and with 500 agents');
-  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
-  for (const program of [few, many]) await timeToList(program);
+  await settle([ten, few, many]);
   const ms = await takeTurns(
     {
       ten: () => timeToList(ten),

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { Client, type Program } from './client.ts';
 import { compare, median, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
-import { runOnce, timeToList } from './startup.ts';
+import { settle, timeToList } from './startup.ts';
 import { CHILD, numberedServers, type Server, type Workspace } from './workspace.ts';
 
 const SERVERS = 50;
@@ -20,8 +20,7 @@ export async function measureApproved({ workspace, rounds, progress }: Bench): P
   const mainFile = workspace.switchboardWithMainFile('tracked', numberedServers(SERVERS));
   const files = workspace.switchboard('tracked-files', numberedServers(SERVERS));
   for (const program of [mainFile, files]) commitAndApprove(program);
-  // A file that has just changed is read more carefully, so the first of these runs is not like later ones.
-  for (const program of [mainFile, files, mainFile, files]) await runOnce(program);
+  await settle([mainFile, files]);
   const ms = await takeTurns(
     {
       mainFile: () => timeToList(mainFile),

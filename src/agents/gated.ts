@@ -49,6 +49,14 @@ export async function readApproved(
   const read = await gate.read(file, within && { within });
   if ('problem' in read || read.origin === undefined) return read;
   const { text, origin } = read;
-  const verdict = gate.decide({ kind, name, file, origin, content: () => ({ text, ...more }) });
+  const also = JSON.stringify(more);
+  const verdict = gate.decide({
+    kind,
+    name,
+    file,
+    origin,
+    content: () => ({ text, ...more }),
+    basis: [read, { text: also, stamp: also }],
+  });
   return verdict === 'approved' ? read : 'waiting';
 }

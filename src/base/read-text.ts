@@ -29,11 +29,15 @@ export function readTextFile(file: string, maxBytes = MAX_BYTES): ReadText {
 /** Text and the file it was read from, even if the path now points to another file. */
 type ReadFile = Unreadable | OpenedText;
 
-interface OpenedText {
-  readonly text: string;
+/** A file that was opened, whatever its path points to now. */
+export interface OpenedFile {
   readonly stats: Stats;
   /** Changes whenever the file does; undefined if it may be changing now. */
-  readonly stamp: string | undefined;
+  readonly stamp?: string | undefined;
+}
+
+interface OpenedText extends OpenedFile {
+  readonly text: string;
 }
 
 /** `now` is for tests. */

@@ -1,7 +1,7 @@
 // Decides what a project may do. Everything in a project that starts a program, names an address, is code, or
 // changes what models are told is judged before it is used. This file has only the interface: the layer `trust`
 // implements it, and the code that loads a configuration passes it in.
-import type { Stats } from 'node:fs';
+import type { OpenedFile } from '../base/read-text.ts';
 import type { ChildConfig } from './config.ts';
 import type { Folders } from './files/places.ts';
 
@@ -83,11 +83,8 @@ export interface TrustedPart extends Pick<JudgedSubject, 'subject' | 'hash'> {
 }
 
 export interface Judge {
-  /**
-   * `stats` are those of the opened file. `isNamed`: a project's file names it, wherever it is. `stamp`: see
-   * `BasisText`.
-   */
-  originOf(file: string, stats: Stats, isNamed?: boolean, stamp?: string): FileOrigin;
+  /** `isNamed`: a project's file names it, wherever it is. */
+  originOf(file: string, opened: OpenedFile, isNamed?: boolean): FileOrigin;
   /** Whether the folder's content may have come with a repository. */
   isForeignFolder(folder: string): boolean;
   /** These files will be read next: some questions are cheaper for many at once. */

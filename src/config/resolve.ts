@@ -31,9 +31,9 @@ export async function resolveChildren(sources: ConfigSources): Promise<{
   const projects = { ...sources, layers: fullLayers(sources.layers) };
   const inert: UnusedDeclaration[] = [];
   const used = new Map<string, Declaration>();
-  const toolNames = usersToolNames(sources);
+  const judged = { ...sources, toolNames: usersToolNames(sources) };
   for (const [name, candidates] of declarations) {
-    const chosen = chooseDeclaration(name, candidates, { ...sources, toolNames });
+    const chosen = chooseDeclaration(name, candidates, judged);
     inert.push(...chosen.inert);
     if (chosen.used) used.set(name, chosen.used);
   }

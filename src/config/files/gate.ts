@@ -98,7 +98,7 @@ export class Gate {
     if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
     const { text, stamp } = read;
     if (!isProjects) return { text, origin: undefined, stamp };
-    const origin = (await this.#judged()).originOf(file, read.stats, isNamed, stamp);
+    const origin = (await this.#judged()).originOf(file, read, isNamed);
     if (origin === 'refused') return REFUSED;
     return { text, origin: origin === 'user' ? undefined : origin, stamp };
   }
@@ -112,7 +112,7 @@ export class Gate {
   originOf(program: string): FileOrigin {
     if (!this.#isProjects(program, true)) return 'user';
     const stats = statSync(program, { throwIfNoEntry: false });
-    return (stats && this.#opened?.originOf(program, stats, true)) ?? 'foreign';
+    return (stats && this.#opened?.originOf(program, { stats }, true)) ?? 'foreign';
   }
 
   /** Whether the project itself may have come with a repository. */

@@ -16,6 +16,7 @@ export function resolveRedaction(
   { entry }: Declaration,
   layers: readonly Layer[],
 ): RedactionRules {
+  if (isSilent(entry) && layers.every(({ config }) => isSilentFile(config, name))) return PLAIN;
   const inFiles = layers.map(({ config }) => ({
     suite: suiteOf(config, name),
     declared: serverIn(config, name),
@@ -34,6 +35,18 @@ export function resolveRedaction(
     resultSecrets: mostCareful(isElsewhere ? [...settings, entry.results?.secrets] : settings),
     redact: [...new Set(paths)],
   };
+}
+
+/** Most servers have no rules, and starting with hundreds of them takes no longer for it. */
+const PLAIN: RedactionRules = { resultSecrets: DEFAULTS.resultSecrets, redact: [] };
+
+function isSilentFile(config: ConfigFile, name: string): boolean {
+  if (config.results?.secrets !== undefined) return false;
+  return isSilent(suiteOf(config, name)) && isSilent(serverIn(config, name));
+}
+
+function isSilent({ redact, results }: SuiteKeys): boolean {
+  return redact === undefined && results?.secrets === undefined;
 }
 
 function serverIn({ mcpServers = {} }: ConfigFile, name: string): SuiteKeys {

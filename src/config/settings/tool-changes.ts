@@ -21,6 +21,12 @@ export function serverToolChanges(
   layers: readonly Layer[],
   folders: Folders,
 ): ToolChanges {
+  const isSet =
+    declared.value !== undefined ||
+    layers.some(
+      ({ config }) => (config.toolChanges ?? suiteOf(config, name).toolChanges) !== undefined,
+    );
+  if (!isSet) return DEFAULTS.toolChanges;
   const keys = [
     ...layers.map(({ file, config }) => ({ file, value: suiteOf(config, name).toolChanges })),
     { file: declared.origin, value: declared.value },

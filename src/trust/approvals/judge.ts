@@ -6,6 +6,7 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
 import { currentUser, type FileUser, isOwnFile, ownershipProblem } from '../../base/ownership.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
+import type { OpenedFile } from '../../base/read-text.ts';
 import { codeOf, isSystemError } from '../../base/system-error.ts';
 import type { ChildConfig } from '../../config/config.ts';
 import type { Folders } from '../../config/files/places.ts';
@@ -118,7 +119,7 @@ export class FileJudge implements Judge {
     );
   }
 
-  originOf(file: string, stats: Stats, isNamed = false, stamp?: string): FileOrigin {
+  originOf(file: string, { stats, stamp }: OpenedFile, isNamed = false): FileOrigin {
     const { mode, directories } = this.#settings;
     const { project, home, homeFolder } = this.#folders;
     const isProjects = isNamed || pathInside(project, file) !== undefined;

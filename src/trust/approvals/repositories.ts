@@ -98,7 +98,7 @@ export class Repositories {
 }
 
 function repositoryIn(root: string): Repository | undefined {
-  const place = join(root, '.git');
+  const place = `${root}${sep}.git`;
   try {
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (!stats) return undefined;

@@ -98,7 +98,7 @@ describe('on macOS', () => {
       new FileJudge({ mode: 'repository', directories: [] }, places, { announces: true, marks });
     const judge = open();
     const originOf = (by: FileJudge, name: string) =>
-      by.originOf(join(folder, name), statSync(join(folder, name)));
+      by.originOf(join(folder, name), { stats: statSync(join(folder, name)) });
     expect(['own.json', 'got.json'].map((name) => originOf(judge, name))).toEqual([
       'yours',
       'foreign',

@@ -12,7 +12,7 @@ import {
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FileUser } from '../../../src/base/ownership.ts';
-import { readOpenedFile } from '../../../src/base/read-text.ts';
+import { type OpenedFile, readOpenedFile } from '../../../src/base/read-text.ts';
 import { Gate } from '../../../src/config/files/gate.ts';
 import { checkHome } from '../../../src/config/files/main-files.ts';
 import type { Subject, TrustSettings } from '../../../src/config/judge.ts';
@@ -32,7 +32,7 @@ function judgeOf(project: Project, settings: Partial<TrustSettings> = {}): FileJ
 
 function originOf(project: Project, file: string, settings?: Partial<TrustSettings>) {
   const path = join(project.folder, file);
-  return judgeOf(project, settings).originOf(path, statSync(path));
+  return judgeOf(project, settings).originOf(path, { stats: statSync(path) });
 }
 
 describe('a file', () => {
@@ -52,12 +52,12 @@ describe('a file', () => {
     mkdirSync(join(project.homeFolder, '.switchboard'));
     const file = join(project.folder, 'tracked.json');
     const judge = judgeOf(project);
-    expect(judge.originOf(file, statSync(file), false, 'stamp')).toBe('foreign');
+    expect(judge.originOf(file, { stats: statSync(file), stamp: 'stamp' })).toBe('foreign');
     judge.save();
     git(project.folder, 'rm', '--cached', '--quiet', 'tracked.json');
     const later = judgeOf(project);
     const origins = ['stamp', 'another stamp', undefined].map((stamp) =>
-      later.originOf(file, statSync(file), false, stamp),
+      later.originOf(file, { stats: statSync(file), stamp: stamp }),
     );
     expect(origins).toEqual(['foreign', 'yours', 'yours']);
   });
@@ -84,12 +84,12 @@ describe('a file', () => {
     const own = project.write('state/servers.json', {});
     const within = { project: folder, home: join(folder, 'state'), homeFolder: project.homeFolder };
     const judge = new FileJudge({ ...REPOSITORY, mode: 'ask' }, within);
-    expect([judge.originOf(file, statSync(file)), judge.originOf(own, statSync(own))]).toEqual([
-      'foreign',
-      'user',
-    ]);
+    expect([
+      judge.originOf(file, { stats: statSync(file) }),
+      judge.originOf(own, { stats: statSync(own) }),
+    ]).toEqual(['foreign', 'user']);
     const atHome = new FileJudge(REPOSITORY, { ...within, homeFolder: folder });
-    expect(atHome.originOf(file, statSync(file))).toBe('user');
+    expect(atHome.originOf(file, { stats: statSync(file) })).toBe('user');
   });
 
   test('that every user can change is refused, as is one in such a folder', () => {
@@ -138,7 +138,7 @@ describe('a file', () => {
         { user, statOf: owned },
       );
       const file = join(folder, 'deep/er/a.json');
-      return judge.originOf(file, owned(file));
+      return judge.originOf(file, { stats: owned(file) });
     }
 
     test('counts only if every one up to the project is mine', () => {
@@ -174,9 +174,9 @@ describe('a file', () => {
     const project = createProject({ 'a.json': {} });
     const file = join(project.folder, 'a.json');
     const stats = Object.assign(statSync(file), { uid: 54_321 });
-    expect(judgeOf(project).originOf(file, stats)).toBe('refused');
+    expect(judgeOf(project).originOf(file, { stats })).toBe('refused');
     const listed = judgeOf(project, { directories: [project.folder] });
-    expect(listed.originOf(file, stats)).toBe('yours');
+    expect(listed.originOf(file, { stats })).toBe('yours');
   });
 
   test('of the system is used, but not as yours', () => {
@@ -184,7 +184,7 @@ describe('a file', () => {
     const file = join(project.folder, 'a.json');
     const isRoot = process.getuid?.() === 0;
     const stats = Object.assign(statSync(file), { uid: 0 });
-    expect(judgeOf(project).originOf(file, stats)).toBe(isRoot ? 'yours' : 'foreign');
+    expect(judgeOf(project).originOf(file, { stats })).toBe(isRoot ? 'yours' : 'foreign');
   });
 
   test('is also judged if a link points to it', () => {
@@ -264,10 +264,10 @@ test('of 1,000 swaps while a file is read, none makes a tracked text look like y
           grants: () => false,
           save: () => [],
           isForeignFolder: () => true,
-          originOf: (file: string, stats: Stats) => {
+          originOf: (file: string, opened: OpenedFile) => {
             swap(then); // after reading, before judging
             swaps++;
-            return judge.originOf(file, stats);
+            return judge.originOf(file, opened);
           },
         };
       };

@@ -23,16 +23,16 @@ export class SecretFinder {
   readonly #forms: readonly string[];
   readonly #search: StringSearch;
   readonly #escapes: RegExp;
-  /** Whether a value looks like an escape itself. */
-  readonly #hasEscapedForms: boolean;
 
   /** `values`: the server's configured secrets. */
   constructor(values: readonly string[]) {
     this.#values = values;
-    this.#forms = secretForms(values);
+    const forms = secretForms(values);
+    this.#escapes = forms.every((form) => IS_ASCII.test(form)) ? ASCII_ESCAPE : ANY_ESCAPE;
+    // A value may look like an escape itself. Then it's different in a text without escapes.
+    const odd = forms.filter((form) => this.isEscaped(form)).map(withoutEscapes);
+    this.#forms = [...new Set([...forms, ...odd])];
     this.#search = new StringSearch([...this.#forms, ...tokenPrefixes()]);
-    this.#escapes = this.#forms.every((form) => IS_ASCII.test(form)) ? ASCII_ESCAPE : ANY_ESCAPE;
-    this.#hasEscapedForms = this.#forms.some((form) => this.isEscaped(form));
   }
 
   isFor(values: readonly string[]): boolean {
@@ -45,9 +45,7 @@ export class SecretFinder {
   findIn(json: string): JsonSecrets {
     const isEscaped = this.isEscaped(json);
     const plain = isEscaped ? this.#find(withoutEscapes(json)) : [];
-    // Without escapes there is usually nothing to find with them.
-    const isDone = isEscaped && plain.length === 0 && !this.#hasEscapedForms;
-    const found = isDone ? [] : this.#find(json);
+    const found = isEscaped && plain.length === 0 ? [] : this.#find(json);
     const kinds = new Set([...found, ...plain].map(({ name }) => name));
     return {
       kinds: [...kinds].sort((a, b) => Number(a === CONFIGURED) - Number(b === CONFIGURED)),

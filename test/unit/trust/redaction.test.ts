@@ -207,7 +207,13 @@ describe('results', () => {
         const left = stringsIn(after).join('\n');
         expect(secrets.filter((secret) => left.includes(secret))).toEqual([]);
       }),
-      { numRuns: 1_000, examples: [['{"a":1234567890}', [1, 0, 0, 0, 0]]] },
+      {
+        numRuns: 1_000,
+        examples: [
+          ['{"a":1234567890}', [1, 0, 0, 0, 0]],
+          [String.raw`odd\u0041one`, [0, 1, 0, 0, 0, 0, 0]],
+        ],
+      },
     );
   });
 

@@ -1,4 +1,5 @@
 // A server's rules for redaction. They only get stricter across files: paths add up, and the most careful setting applies.
+import { isJsonPath } from '../../base/json-path.ts';
 import { RESULT_SECRETS, type ResultSecrets } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { type Layer, NONE, suiteOf } from '../files/layers.ts';
@@ -58,13 +59,10 @@ function mostCareful(settings: readonly (ResultSecrets | undefined)[]): ResultSe
   return RESULT_SECRETS[Math.max(...ranks)] ?? DEFAULTS.resultSecrets;
 }
 
-const STEP = String.raw`\.\.?(?:\*|[\w-]+)|\[(?:\*|\d+|'[^']*'|"[^"]*")\]`;
-const PATH = new RegExp(`^\\$(?:${STEP})+$`);
-
 /** Error messages for paths that can't be used. */
 export function invalidPaths(paths: readonly string[]): string[] {
   return paths
-    .filter((path) => !PATH.test(path))
+    .filter((path) => !isJsonPath(path))
     .map(
       (path) =>
         `redact: ${JSON.stringify(path)} is not a supported path. Write it like "$.apiKey", "$.list[*].key" or "$..token".`,

@@ -1,17 +1,8 @@
-// Finds the values at JSONPaths such as `$.apiKey`, `$.users[*].password` and `$..token`.
+// Finds the values at JSONPaths.
+import { type PathStep, parseJsonPath } from '../../base/json-path.ts';
 import { isObject } from '../../base/object.ts';
 
-interface Step {
-  /** Also look further down. */
-  readonly isDeep: boolean;
-  /** A key or an index; undefined for `*`. */
-  readonly key: string | undefined;
-}
-
-const STEP =
-  /(?<dots>\.\.?)(?:(?<any>\*)|(?<name>[\w-]+))|\[(?:(?<all>\*)|(?<index>\d+)|'(?<single>[^']*)'|"(?<double>[^"]*)")\]/g;
-
-const parsed = new Map<string, readonly Step[]>();
+const parsed = new Map<string, readonly PathStep[]>();
 
 /** All strings and numbers at or below these paths, as strings. Invalid paths are refused on loading. */
 export function valuesAt(value: unknown, paths: readonly string[]): string[] {
@@ -22,18 +13,15 @@ export function valuesAt(value: unknown, paths: readonly string[]): string[] {
   );
 }
 
-function stepsOf(path: string): readonly Step[] {
+function stepsOf(path: string): readonly PathStep[] {
   const known = parsed.get(path);
   if (known) return known;
-  const steps = Array.from(path.matchAll(STEP), ({ groups = {} }): Step => {
-    const { dots, name, index, single, double } = groups;
-    return { isDeep: dots === '..', key: name ?? index ?? single ?? double };
-  });
+  const steps = parseJsonPath(path);
   parsed.set(path, steps);
   return steps;
 }
 
-function take(value: unknown, { isDeep, key }: Step): unknown[] {
+function take(value: unknown, { isDeep, key }: PathStep): unknown[] {
   const parents = isDeep ? everythingIn(value) : [value];
   return parents.flatMap((parent) => {
     const members = membersOf(parent);

@@ -195,8 +195,10 @@ function aboutTarget(
   return { by: 'permissions', server: server.name, tool, rule: decision?.because };
 }
 
-function keyOf({ name }: ChildConfig, { kind, name: target }: RuleTarget): string {
-  return JSON.stringify([name, kind, target]);
+/** What was approved for one server isn't for another that takes its name later. */
+function keyOf(server: ChildConfig, { kind, name: target }: RuleTarget): string {
+  const { name, command, remote, cwd } = server;
+  return JSON.stringify([name, command, remote?.url, cwd, kind, target]);
 }
 
 const NOUNS = { tool: 'Tool', prompt: 'Prompt', resource: 'Resource' } as const;

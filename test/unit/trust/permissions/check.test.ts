@@ -308,6 +308,15 @@ describe('ask', () => {
     expect(child.called).toEqual(['delete_file', 'delete_file', 'plain']);
   });
 
+  test('for the session asks again once another program has taken the name', async () => {
+    const { send, caller, box } = setUp(ASK);
+    caller.reply = answerWith('session');
+    await send('delete_file');
+    const command = { cmd: 'other', args: [], env: {} };
+    await send('delete_file', { server: { ...box, command } });
+    expect(caller.asked).toHaveLength(2);
+  });
+
   test("always writes the user's file, which then allows it", async () => {
     const { send, caller, usersFile, written } = setUp(ASK);
     writeFileSync(usersFile, '{\n  // mine\n  "permissions": { "ask": ["box__delete_file"] }\n}\n');

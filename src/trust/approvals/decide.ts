@@ -33,12 +33,12 @@ export async function recordDecisions(
     }),
   );
   const keys = new Set(judged.map(({ subject }) => keyOf(subject)));
-  const before = [...readTrustStore(home).records];
   // Another branch may have other content, which stays approved.
-  const isOutdated = (record: TrustRecord) =>
-    keys.has(keyOf(record)) && (decision !== 'approved' || record.decision !== 'approved');
-  const remove = before.filter(([hash, record]) => !add.has(hash) && isOutdated(record));
-  await changeTrustStore(home, { add, remove: remove.map(([hash]) => hash) });
+  const isOutdated = (hash: string, record: TrustRecord) =>
+    !add.has(hash) &&
+    keys.has(keyOf(record)) &&
+    (decision !== 'approved' || record.decision !== 'approved');
+  await changeTrustStore(home, { add, remove: isOutdated });
   const parts = judged.map(({ subject, hash }) => ({ subject, hash, by }));
   noteApprovals(audit, parts, decision);
 }

@@ -98,7 +98,8 @@ export function readTrustStore(home: string): TrustStore {
 
 export interface TrustChange {
   readonly add?: ReadonlyMap<string, TrustRecord>;
-  readonly remove?: readonly string[];
+  /** Hashes, or which records they are of: it's called under the lock. */
+  readonly remove?: readonly string[] | ((hash: string, record: TrustRecord) => boolean);
   readonly announced?: readonly string[];
   readonly batches?: readonly string[];
   readonly unmarked?: ReadonlyMap<string, string>;
@@ -165,7 +166,9 @@ function writeChange(home: string, change: TrustChange): void {
   const before = readTrustStore(home);
   if (before.isDamaged) throw damaged(home);
   const records = new Map([...before.records, ...add]);
-  for (const hash of remove) records.delete(hash);
+  const isRemoved =
+    typeof remove === 'function' ? remove : (hash: string): boolean => remove.includes(hash);
+  for (const [hash, record] of before.records) if (isRemoved(hash, record)) records.delete(hash);
   const isTakenBack = [...add.values()].some(({ decision }) => decision !== 'approved');
   const kept = isTakenBack ? [] : [...before.batches, ...batches];
   const content = {

@@ -1,8 +1,10 @@
 // What an approval is bound to, and what a person reads before giving it.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JudgedSubject } from '../../../src/config/judge.ts';
+import type { JudgedSubject, Subject } from '../../../src/config/judge.ts';
 import type { LoadConfigOptions } from '../../../src/config/load.ts';
+import { declareServer } from '../../../src/config/server/declare.ts';
+import { contentOf, hashOf } from '../../../src/trust/approvals/content.ts';
 import { describeSubject } from '../../../src/trust/approvals/describe.ts';
 import { judgeOpener } from '../../../src/trust/approvals/open.ts';
 import { createProject, type Project } from '../config/temp-project.ts';
@@ -22,6 +24,23 @@ async function hashIn(project: Project, config: object | string): Promise<string
 }
 
 const server = (entry: object, more: object = {}) => ({ mcpServers: { one: entry }, ...more });
+
+test('approvals stay valid after an update, whatever settings it adds', () => {
+  const command = { cmd: './run.sh', args: ['a'], env: { A: '1' } };
+  const timeouts = { spawnMs: 1, rpcMs: 1, stopMs: 1 };
+  const origin = '/p/switchboard.config.json';
+  const parts = { name: 'one', origin, command, remote: undefined, cwd: '/p', timeouts };
+  const subject: Subject = {
+    kind: 'server',
+    name: 'one',
+    file: origin,
+    origin: 'foreign',
+    content: () => declareServer(parts),
+  };
+  expect(hashOf(subject, contentOf(subject, '/p'), '/p')).toBe(
+    'sha256-1-2ac8df6b602023162928347855dfef914f6707cb4d7e06786320937d78b897e4',
+  );
+});
 
 describe('the hash of a server', () => {
   const entry = { command: 'node', args: ['a.js'], env: { A: '1', B: '2' } };

@@ -5,6 +5,7 @@ import { basename, dirname } from 'node:path';
 import type { ChildConfig, Command, Config } from '../config/config.ts';
 import { originalFile, wrapperIn } from '../config/files/assistant-folder.ts';
 import { withoutVariables } from '../config/server/expand.ts';
+import { REMEMBERS } from '../config/server/share.ts';
 import { NEWEST_REVISION } from '../mcp/revisions.ts';
 import { settleAssistant } from './settings.ts';
 
@@ -54,6 +55,8 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
     isCwdGiven: true,
     // The assistant needs the model's API key. The server behind it gets its own environment.
     environment: 'inherit',
+    share: 'session',
+    shareBecause: REMEMBERS,
     stderr: 'inherit',
     framing: 'newline',
     // The assistant reads Switchboard's files. It starts the server in its sandbox.

@@ -27,6 +27,8 @@ export interface Config {
   /** Maximum size of a message from a host. */
   readonly messageBytes: number;
   readonly messageShape: MessageShape;
+  /** For all servers together, in MB; undefined for no limit. */
+  readonly maxMemoryMb?: number | undefined;
   readonly agents: AgentSettings;
   /** For the suite of agents. Servers have their own. */
   readonly introspection: Introspection;
@@ -182,6 +184,13 @@ export type ToolChanges = (typeof TOOL_CHANGES)[number];
 export const RESULT_SECRETS = ['pass', 'note', 'mask'] as const;
 export type ResultSecrets = (typeof RESULT_SECRETS)[number];
 
+/** Which variables a server inherits. */
+export const ENVIRONMENTS = ['inherit', 'minimal', 'login'] as const;
+
+/** Which sessions share a server's process. */
+export const SHARES = ['user', 'project', 'session'] as const;
+export type Share = (typeof SHARES)[number];
+
 export const STARTS = ['lazy', 'eager'] as const;
 type Start = (typeof STARTS)[number];
 
@@ -232,7 +241,17 @@ export interface ChildConfig {
   readonly timeouts: Timeouts;
   readonly messageBytes: number;
   readonly messageShape: MessageShape;
-  readonly environment: 'inherit' | 'minimal';
+  readonly environment: (typeof ENVIRONMENTS)[number];
+  /** Variables it gets from each session, whatever `environment` says. */
+  readonly passEnv: readonly string[];
+  /** Which sessions share its process. */
+  readonly share: Share;
+  /** The reason: a key and its file, or the default rule. */
+  readonly shareBecause: string;
+  /** Keep it running for this many milliseconds after its last session. */
+  readonly lingerMs: number;
+  /** Restart it between calls above this; undefined for no limit. */
+  readonly maxMemoryMb: number | undefined;
   readonly stderr: 'inherit' | 'log' | 'drop';
   readonly framing: 'auto' | 'newline' | 'content-length';
   /** MCP revision to offer in the handshake; undefined for the newest. */

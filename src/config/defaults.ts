@@ -17,6 +17,7 @@ export const DEFAULTS = {
   wrap: 'mcp',
   resultSecrets: 'pass',
   idleMs: 600_000,
+  lingerMs: 0,
   flipSuites: 'auto',
   era: 'auto',
   audit: { required: false, maxFileBytes: 10 * 1024 * 1024, keepDays: 90 },

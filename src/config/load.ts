@@ -120,6 +120,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     flipSuites: general.flipSuites,
     messageBytes: general.messageBytes,
     messageShape: general.messageShape,
+    ...(general.maxMemoryMb !== undefined && { maxMemoryMb: general.maxMemoryMb }),
     agents,
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     ...(audit && { audit }),

@@ -4,7 +4,7 @@
 //
 // Only its types may be imported on the start path: building it takes about 10 ms (measured).
 import * as z from 'zod/mini';
-import { RESULT_SECRETS, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
+import { ENVIRONMENTS, RESULT_SECRETS, SHARES, SHOWS, STARTS, TOOL_CHANGES } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { assistantSchema } from './assistant-schema.ts';
@@ -25,7 +25,7 @@ import {
   trustSchema,
 } from './trust-schema.ts';
 
-const environment = z.enum(['inherit', 'minimal']);
+const environment = z.enum(ENVIRONMENTS);
 const results = z.strictObject({
   wrap: key(
     z.enum(['mcp', 'json']),
@@ -101,6 +101,24 @@ const childKeys = {
     'MCP revision to offer this server, in case it rejects newer ones. Default: the newest.',
   ),
   environment: key(environment, 'Overrides the top-level `environment` for this server.'),
+  passEnv: key(
+    z.array(nonEmpty),
+    'Names of environment variables the server gets from each session, whatever `environment` says. Sessions with different values get their own process.',
+    [],
+  ),
+  share: key(
+    z.enum(SHARES),
+    "Which sessions share the server's process: all of the `user`'s, those in the same `project`, or none (`session`). Default: `user` for servers from your own files that run in your home folder or at a URL, `session` for browsers and other servers known to keep state for one session, `project` for all others.",
+  ),
+  lingerMs: key(
+    idleMilliseconds,
+    'Keep the server running for this many milliseconds after the last session that uses it has ended.',
+    DEFAULTS.lingerMs,
+  ),
+  maxMemoryMb: key(
+    atLeastOne,
+    'Restart the server between calls when it uses more memory than this, in MB. Default: no limit.',
+  ),
   toolChanges: key(toolChanges, 'Overrides the top-level `toolChanges` for this server.'),
   results: key(results, 'Overrides the top-level `results` for this server.'),
   redact: key(
@@ -292,8 +310,12 @@ export const configSchema = z.strictObject({
   ),
   environment: key(
     environment,
-    "Environment variables that servers inherit from Switchboard. `inherit`: all of them, except credentials of Switchboard and the host. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `env` is added to either. A project can't change `minimal` in your own file to `inherit`.",
+    "Environment variables that servers inherit. `inherit`: those of the session, except variables that belong to one session or carry its credentials. `minimal`: only those programs need to run, such as `PATH` and `HOME`. `login`: those your login shell exports. `env` and `passEnv` are added to each. A project can't change `minimal` in your own file. See docs/sharing.md.",
     DEFAULTS.environment,
+  ),
+  maxMemoryMb: key(
+    atLeastOne,
+    'Limit for all servers together, in MB. Above it, the server that uses the most memory is restarted between calls. Default: no limit.',
   ),
   results: key(results, 'How tool results are returned.'),
   permissions: key(

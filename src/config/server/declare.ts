@@ -37,6 +37,11 @@ export function declareServer(declared: DeclaredServer): ChildConfig {
     messageBytes: DEFAULTS.messageBytes,
     messageShape: DEFAULTS.messageShape,
     environment: DEFAULTS.environment,
+    passEnv: [],
+    share: 'session',
+    shareBecause: NOT_SHOWN,
+    lingerMs: DEFAULTS.lingerMs,
+    maxMemoryMb: undefined,
     stderr: 'drop', // errors still include the last lines
     framing: DEFAULTS.framing,
     protocolVersion: undefined,

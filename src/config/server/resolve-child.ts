@@ -29,6 +29,7 @@ import { combineExpose } from './expose.ts';
 import { invalidPaths, resolveRedaction } from './redaction.ts';
 import { resolveRemote } from './remote.ts';
 import { isPackageRunner } from './runners.ts';
+import { resolveShare } from './share.ts';
 
 export function resolveChild(
   name: string,
@@ -96,6 +97,10 @@ export function resolveChild(
     messageBytes: general.messageBytes,
     messageShape: general.messageShape,
     environment: ruled?.environment ?? keys.environment ?? general.environment,
+    passEnv: keys.passEnv ?? [],
+    ...resolveShare(name, declaration, layers, { command, cwd, project, home, homeFolder }),
+    lingerMs: keys.lingerMs ?? DEFAULTS.lingerMs,
+    maxMemoryMb: keys.maxMemoryMb,
     stderr: keys.stderr ?? DEFAULTS.stderr,
     framing: keys.framing ?? DEFAULTS.framing,
     protocolVersion: keys.protocolVersion,

@@ -81,7 +81,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
 };
 
 /** `@scope/name@1.2` → `@scope/name`, `image:tag` → `image`. */
-function withoutVersion(name: string): string {
+export function withoutVersion(name: string): string {
   return name.replace(/(?<=.)(?:@|==).*$/, '').replace(/:[^/]*$/, '');
 }
 

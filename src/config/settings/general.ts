@@ -16,6 +16,7 @@ export interface GeneralSettings
   readonly idleMs: number | undefined;
   readonly introspection: Introspection;
   readonly environment: NonNullable<ConfigFile['environment']>;
+  readonly maxMemoryMb: number | undefined;
   readonly wrapResults: NonNullable<NonNullable<SuiteKeys['results']>['wrap']>;
 }
 
@@ -45,6 +46,7 @@ export function resolveGeneral(
         read((config) => config.introspection?.summaryMaxChars) ?? introspection.summaryMaxChars,
     },
     environment: resolveEnvironment(layers, isUsersFile),
+    maxMemoryMb: read(({ maxMemoryMb }) => maxMemoryMb),
     wrapResults: read(({ results }) => results?.wrap) ?? DEFAULTS.wrap,
   };
 }

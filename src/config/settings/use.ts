@@ -95,7 +95,7 @@ function defaultIdle(
 }
 
 /** The value of a server's key, and the file that sets it. */
-function findKey<T>(
+export function findKey<T>(
   key: string,
   read: (keys: SuiteKeys) => T | undefined,
   name: string,

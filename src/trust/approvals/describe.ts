@@ -111,6 +111,7 @@ const USUAL: Readonly<Record<string, string>> = {
   toolChanges: '"scan"',
   resultSecrets: '"pass"',
   redact: '[]',
+  passEnv: '[]',
   expose: '{}',
 };
 

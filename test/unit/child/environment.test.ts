@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { inheritedEnvironment, withoutCredentials } from '../../../src/child/environment.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  classifyEnvironment,
+  inheritedEnvironment,
+  withoutCredentials,
+} from '../../../src/child/environment.ts';
 import { childConfig } from '../../support/child-config.ts';
 
 const env = {
@@ -7,8 +11,6 @@ const env = {
   HOME: '/home/ann',
   OPENAI_API_KEY: 'the-users-own',
   GITHUB_TOKEN: 'the-users-own',
-  CLAUDE_PROJECT_DIR: '/project',
-  CLAUDE_CODE_MAX_OUTPUT_TOKENS: '4096',
   CODEX_HOME: '/home/ann/.codex',
   SWITCHBOARD_HOME: '/home/ann/.switchboard',
   SWITCHBOARD_HTTP_TOKEN: 'ours',
@@ -18,19 +20,27 @@ const env = {
   CLAUDE_CODE_MESSAGING_SOCKET: 'the-hosts',
   CLAUDE_CODE_MESSAGING_TOKEN: 'the-hosts',
   CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR: 'the-hosts',
+  CLAUDE_CODE_SESSION_ID: 'the-hosts',
+  CLAUDE_CODE_ENTRYPOINT: 'the-hosts',
   CLAUDE_SESSION_INGRESS_TOKEN_FILE: 'the-hosts',
   CODEX_ACCESS_TOKEN: 'the-hosts',
+  CODEX_SANDBOX_NETWORK_DISABLED: 'the-hosts',
   VSCODE_GIT_IPC_AUTH_TOKEN: 'the-hosts',
+  VSCODE_PID: 'the-hosts',
+  PWD: 'the-hosts',
+  SHLVL: 'the-hosts',
+  TERM_SESSION_ID: 'the-hosts',
+  XDG_SESSION_ID: 'the-hosts',
 };
 
 const namesOf = (some: object) =>
-  Object.keys(inheritedEnvironment(childConfig({ name: 'box', ...some }), env));
+  Object.keys(inheritedEnvironment(childConfig({ name: 'box', ...some }), env)).sort();
 
-const PLAIN = Object.keys(env).filter(
-  (name) => !/^(?:ours|the-hosts)$/.test(env[name as keyof typeof env]),
-);
+const PLAIN = Object.keys(env)
+  .filter((name) => !/^(?:ours|the-hosts)$/.test(env[name as keyof typeof env]))
+  .sort();
 
-test('a server inherits everything but the credentials of Switchboard and the host', () => {
+test('a server inherits everything but credentials and what belongs to one session', () => {
   expect(namesOf({})).toEqual(PLAIN);
 });
 
@@ -42,13 +52,53 @@ test('an assistant keeps the host’s credentials for its model', () => {
 });
 
 test('other programs get the host’s credentials only to sign in with', () => {
-  expect(Object.keys(withoutCredentials(env))).toEqual(PLAIN);
-  expect(Object.keys(withoutCredentials(env, /^CODEX_/i))).toEqual([
-    ...PLAIN,
-    'CODEX_ACCESS_TOKEN',
-  ]);
+  const plain = Object.keys(withoutCredentials(env));
+  expect(plain).toEqual(expect.arrayContaining([...PLAIN, 'PWD', 'CLAUDE_CODE_SESSION_ID']));
+  expect(plain.filter((name) => name.endsWith('TOKEN') && name !== 'GITHUB_TOKEN')).toEqual([]);
+  const keepingCodex = Object.keys(withoutCredentials(env, /^CODEX_/i));
+  expect(keepingCodex.filter((name) => !plain.includes(name))).toEqual(['CODEX_ACCESS_TOKEN']);
 });
 
 test('minimal leaves only what programs need to run', () => {
-  expect(namesOf({ environment: 'minimal' })).toEqual(['PATH', 'HOME']);
+  expect(namesOf({ environment: 'minimal' })).toEqual(['HOME', 'PATH']);
+});
+
+test('passEnv adds variables, even those that are left out otherwise', () => {
+  const passEnv = ['GITHUB_TOKEN', 'CLAUDE_CODE_SESSION_ID', 'NOT_SET'];
+  expect(namesOf({ environment: 'minimal', passEnv })).toEqual([
+    'CLAUDE_CODE_SESSION_ID',
+    'GITHUB_TOKEN',
+    'HOME',
+    'PATH',
+  ]);
+});
+
+test('a server that all projects share does not get what belongs to one of them', () => {
+  const where = { CLAUDE_PROJECT_DIR: '/project' };
+  const names = (share: 'user' | 'project') =>
+    Object.keys(inheritedEnvironment(childConfig({ name: 'box', share }), where));
+  expect(names('project')).toEqual(['CLAUDE_PROJECT_DIR']);
+  expect(names('user')).toEqual([]);
+});
+
+test('login takes everything from the login shell, and the rest of the base from the session', () => {
+  const login = { PATH: '/home/ann/bin:/bin', AWS_PROFILE: 'work', SHLVL: '1' };
+  const session = { ...env, SSH_AUTH_SOCK: '/agent', AWS_PROFILE: 'other' };
+  const config = childConfig({ name: 'box', environment: 'login' });
+  expect(inheritedEnvironment(config, session, login)).toEqual({
+    PATH: '/home/ann/bin:/bin',
+    HOME: '/home/ann',
+    SSH_AUTH_SOCK: '/agent',
+    AWS_PROFILE: 'work',
+  });
+});
+
+describe('base', () => {
+  test.each(['HTTPS_PROXY', 'https_proxy', 'XDG_RUNTIME_DIR', 'LC_CTYPE', 'NODE_EXTRA_CA_CERTS'])(
+    'includes %s',
+    (name) => {
+      const { base } = classifyEnvironment(childConfig({ name: 'box' }), { [name]: 'x' });
+      expect(base).toEqual({ [name]: 'x' });
+    },
+  );
 });

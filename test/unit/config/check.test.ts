@@ -35,7 +35,7 @@ test('all mistakes in a file are reported at once, with locations', async () => 
     <project>/switchboard.config.json:5:15: limits.messageBytes: expected a number of at least 1024, got 100.
     <project>/switchboard.config.json:6:22: introspection.mode: expected "summary", "full" or "redacted", got "short".
     <project>/switchboard.config.json:6:39: introspection.summaryMaxChars: expected a number, got null.
-    <project>/switchboard.config.json:7:3: environment: expected "inherit" or "minimal", got "none".
+    <project>/switchboard.config.json:7:3: environment: expected "inherit", "minimal" or "login", got "none".
     <project>/switchboard.config.json:8:13: flip.suites: expected "auto", "always" or "never", got "sometimes".
     <project>/switchboard.config.json:8:36: flip.suite: unknown key. Did you mean "suites"?
     <project>/switchboard.config.json:9:3: serversFile: expected a non-empty string, got an empty string.
@@ -65,15 +65,15 @@ test('keys of nonexistent features are unknown keys', async () => {
   const project = createProject({
     'switchboard.config.json': {
       suites: {
-        a: { show: 'flip', pin: true, share: 1 },
+        a: { show: 'flip', pin: true, strat: 1 },
       },
       mcpServers: { a: { command: 'x' } },
     },
   });
   expect(await project.problems()).toMatchInlineSnapshot(`
     "Server "a" has an invalid configuration:
-    <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnly, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, toolChanges, results, redact, sandbox, sandboxEnabled, assistant.
-    <project>/switchboard.config.json:6:7: suites.a.share: unknown key. Did you mean "start"? Fix it, then run: switchboard reload"
+    <project>/switchboard.config.json:5:7: suites.a.pin: unknown key. Known keys: show, start, idleMs, suiteName, description, keywords, expose, readOnly, readOnlyTool, summaryMaxChars, rpcTimeoutMs, framing, stderr, protocolVersion, environment, passEnv, share, lingerMs, maxMemoryMb, toolChanges, results, redact, sandbox, sandboxEnabled, assistant.
+    <project>/switchboard.config.json:6:7: suites.a.strat: unknown key. Did you mean "start"? Fix it, then run: switchboard reload"
   `);
 });
 

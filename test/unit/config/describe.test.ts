@@ -68,6 +68,10 @@ test('the output is plain JSON without secrets', async () => {
             "members": 2000000
           },
           "environment": "inherit",
+          "passEnv": [],
+          "share": "project",
+          "shareBecause": "it isn't declared in your own files",
+          "lingerMs": 0,
           "stderr": "inherit",
           "framing": "auto",
           "wrapResults": "mcp",
@@ -107,6 +111,10 @@ test('the output is plain JSON without secrets', async () => {
             "members": 2000000
           },
           "environment": "inherit",
+          "passEnv": [],
+          "share": "project",
+          "shareBecause": "it isn't declared in your own files",
+          "lingerMs": 0,
           "stderr": "inherit",
           "framing": "auto",
           "wrapResults": "mcp",
@@ -155,6 +163,10 @@ test('the output is plain JSON without secrets', async () => {
             "members": 2000000
           },
           "environment": "inherit",
+          "passEnv": [],
+          "share": "project",
+          "shareBecause": "it isn't declared in your own files",
+          "lingerMs": 0,
           "stderr": "inherit",
           "framing": "auto",
           "wrapResults": "mcp",

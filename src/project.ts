@@ -20,7 +20,10 @@ import { judgeOpener, saveJudged } from './trust/approvals/open.ts';
 import { noteApprovals } from './trust/audit/events.ts';
 
 export interface ProjectOptions
-  extends Pick<SwitchboardOptions, 'program' | 'relaunch' | 'isAssistant' | 'isShared'> {
+  extends Pick<
+    SwitchboardOptions,
+    'program' | 'relaunch' | 'isAssistant' | 'isShared' | 'processes'
+  > {
   /** Where the host or the user works. The project is found from here. */
   readonly folder: string;
   /** The host's or the user's environment. It determines the home folders, and servers inherit it. */
@@ -81,8 +84,8 @@ export class Project implements AsyncDisposable {
   }
 
   private constructor(options: ProjectOptions, { config, found, trusted }: Loaded) {
-    const { environment, environmentOfServers, log, program, relaunch, isAssistant, isShared } =
-      options;
+    const { environment, environmentOfServers, log, program, relaunch } = options;
+    const { isAssistant, isShared, processes } = options;
     this.#options = options;
     this.switchboard = new Switchboard({
       config,
@@ -94,6 +97,7 @@ export class Project implements AsyncDisposable {
       isAssistant,
       isShared,
       approvals: options.asksHosts === true ? this.#approvals() : undefined,
+      processes,
     });
     noteApprovals(this.switchboard.board.calls.audit, trusted);
   }

@@ -7,6 +7,7 @@ import type { Crew } from './agents/crew.ts';
 import type { RunAgent, Runs } from './agents/runs.ts';
 import type { Relaunch } from './agents/servers/guard.ts';
 import { depthMark } from './assistant/depth.ts';
+import type { Cancellation } from './base/cancellation.ts';
 import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
@@ -29,8 +30,10 @@ import type { Facts } from './host/status-report.ts';
 import { clientName } from './mcp/caller.ts';
 import type { Era } from './mcp/eras.ts';
 import { Catalog } from './pool/catalog.ts';
+import type { StderrSink } from './pool/lease.ts';
 import { Pool } from './pool/pool.ts';
-import type { StartAttempt } from './pool/starter.ts';
+import type { Processes } from './pool/processes.ts';
+import type { Wish } from './pool/slot.ts';
 import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
@@ -59,6 +62,8 @@ export interface SwitchboardOptions {
   readonly isShared?: boolean | undefined;
   /** How hosts ask the user to approve pending items; undefined if they don't. */
   readonly approvals?: HostApprovals | undefined;
+  /** The processes of all sessions in this program, if there are others. */
+  readonly processes?: Processes | undefined;
 }
 
 export interface HostApprovals
@@ -67,6 +72,8 @@ export interface HostApprovals
 
 /** A stopped server's connection ends when its last output has been read. */
 const LAST_ENDS_MS = 500;
+/** A host that doesn't say its roots in time shares no server that asks for them. */
+const ROOTS_MS = 2_000;
 
 /** The parts of a session that the host's connection provides. */
 export type Connection = Pick<SessionOptions, 'send'> &
@@ -95,6 +102,10 @@ export class Switchboard implements AsyncDisposable {
   readonly #catalog: Catalog;
   readonly #claims: Claims;
   readonly #runNote: RunNote;
+  /** Of this project alone, unless it shares those of others. */
+  #ownProcesses: Promise<Processes> | undefined;
+  /** Our number among those that share the processes. */
+  #session: number | undefined;
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
   readonly #sessions = new Set<Session>();
@@ -109,12 +120,14 @@ export class Switchboard implements AsyncDisposable {
     this.#runNote = new RunNote(join(config.home, 'run'));
     this.#catalog = openCatalog(config, (problem) => log.warn(problem));
     this.pool = new Pool(config.children, {
-      start: (child, attempt) => this.#startChild(child, attempt),
+      start: (child, wish) => this.#startChild(child, wish),
       catalog: this.#catalog,
       events: {
         onListChanged: (name, kind) => this.board.listChanged(name, kind),
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
+        onMoved: (_name, { why, message }) =>
+          why === 'memory' ? log.warn(message) : log.debug(message),
       },
       toolDemand: toolDemandOf,
       onBug: (error) => this.#reportBug(error),
@@ -208,7 +221,7 @@ export class Switchboard implements AsyncDisposable {
     }
   }
 
-  /** Marks and records our processes, so that a later run finds any that this one leaves behind. */
+  /** Marks and records our programs, so that a later run finds any that this one leaves behind. */
   get processes() {
     const { environment, isAssistant = false } = this.#options;
     return {
@@ -257,6 +270,7 @@ export class Switchboard implements AsyncDisposable {
       this.pool[Symbol.asyncDispose](),
       this.#orphans,
     ]);
+    await this.#leaveProcesses();
     if (this.#ends.size > 0) await settleWithin(Promise.all(this.#ends), LAST_ENDS_MS);
     await this.board.calls[Symbol.asyncDispose]();
     await this.#claims.written();
@@ -283,7 +297,7 @@ export class Switchboard implements AsyncDisposable {
       relaunch,
       pool: this.pool,
       catalog: this.#catalog,
-      start: (child, attempt) => this.#startChild(child, attempt),
+      start: (child, wish) => this.#startChild(child, wish),
       secretLookup: async () => (await this.#openSecrets()).lookup,
       ...this.processes,
       onLitter: (folders) => void this.#note(() => this.#runNote.noteFolders(folders)),
@@ -307,34 +321,13 @@ export class Switchboard implements AsyncDisposable {
     return this.#secrets;
   }
 
-  async #startChild(config: ChildConfig, attempt: StartAttempt): Promise<Child> {
-    const { log, environment: env, isShared = false } = this.#options;
+  /** Starts a server, or joins its process if another session has started it. */
+  async #startChild(config: ChildConfig, wish: Wish): Promise<Child> {
+    const { log } = this.#options;
     const begin = performance.now();
     const { audit } = this.board.calls;
-    const variables = await attempt.cancellation.race(this.#variablesFor(config));
-    // Lazy: a host that only lists tools doesn't wait for it.
-    const { startChild } = await import('./child/start.ts');
-    const credentials = await this.#credentialsFor(config, variables);
-    const confine = config.sandbox && (await this.#confineFor(config, config.sandbox));
-    const start = () =>
-      startChild(config, {
-        ...attempt,
-        env,
-        variables,
-        credentials,
-        confine,
-        ...this.processes,
-        onStderr: stderrSink(config, this.#config, log),
-        onNotification: (method, params) => {
-          log.debug(`${config.name}: ${nameNotification(method)}`);
-          attempt.onNotification(method, params);
-        },
-        screen: this.#screenFor(config),
-        served: { project: this.#config.project, isShared },
-        askOutside: (question) => this.board.askOutside(question),
-        inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
-        onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
-      });
+    const variables = await wish.cancellation.race(this.#variablesFor(config));
+    const start = () => this.#join(config, wish, variables);
     const child = audit
       ? await (await import('./trust/audit/watch.ts')).auditStart(
           config.name,
@@ -345,6 +338,95 @@ export class Switchboard implements AsyncDisposable {
       : await start();
     log.debug(`${config.name}: started in ${Math.round(performance.now() - begin)} ms.`);
     return child;
+  }
+
+  async #join(config: ChildConfig, wish: Wish, variables: NodeJS.ProcessEnv): Promise<Child> {
+    const { log, environment: env, isShared = false, isAssistant = false } = this.#options;
+    // Lazy: a host that only lists tools doesn't wait for it.
+    const { joinServer } = await import('./pool/join.ts');
+    const processes = await this.#openProcesses();
+    const session = (this.#session ??= processes.openSession());
+    const { project, home, maxMemoryMb } = this.#config;
+    processes.limitMemory(session, maxMemoryMb);
+    const { cancellation } = wish;
+    const noted: Wish = {
+      ...wish,
+      onNotification: (method, params) => {
+        log.debug(`${config.name}: ${nameNotification(method)}`);
+        wish.onNotification(method, params);
+      },
+    };
+    return joinServer(config, noted, {
+      processes,
+      catalog: this.#catalog,
+      session,
+      project,
+      home,
+      env,
+      variables,
+      login: await cancellation.race(this.#loginFor(config, processes)),
+      roots: await cancellation.race(this.#rootsFor(config, processes, cancellation)),
+      credentials: await this.#credentialsFor(config, variables),
+      confine: config.sandbox && (await this.#confineFor(config, config.sandbox)),
+      mark: depthMark(env, isAssistant),
+      onProcess: (pid) => void this.#note(() => processes.noteProcess(pid)),
+      served: { project, isShared },
+      stderr: stderrSink(config, this.#config, log),
+      screen: this.#screenFor(config),
+      askOutside: (question) => this.board.askOutside(question),
+      inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
+      onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
+    });
+  }
+
+  /** Lazy: a host that only lists tools doesn't wait for it. */
+  async #openProcesses(): Promise<Processes> {
+    const { processes } = this.#options;
+    if (processes) return processes;
+    this.#ownProcesses ??= import('./pool/processes.ts').then(
+      (module) =>
+        new module.Processes({ note: this.#runNote, onBug: (error) => this.#reportBug(error) }),
+    );
+    return this.#ownProcesses;
+  }
+
+  async #leaveProcesses(): Promise<void> {
+    if (this.#session !== undefined) this.#options.processes?.limitMemory(this.#session, undefined);
+    await (await this.#ownProcesses)?.[Symbol.asyncDispose]();
+  }
+
+  /** What the login shell exports, for a server that inherits it. Without it, the server gets the base variables. */
+  async #loginFor(
+    { name, environment }: ChildConfig,
+    processes: Processes,
+  ): Promise<NodeJS.ProcessEnv | undefined> {
+    if (environment !== 'login') return undefined;
+    try {
+      return await processes.loginEnvironment();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn(
+        `${name}: could not read the environment of your login shell, so the server gets only the basic variables. ${reason}`,
+      );
+      return undefined;
+    }
+  }
+
+  /** The session's roots, if it shares a server that asks for them. */
+  async #rootsFor(
+    config: ChildConfig,
+    { isShared }: Processes,
+    cancellation: Cancellation,
+  ): Promise<string | undefined> {
+    if (!isShared || !this.#catalog.get(config).asksForRoots) return undefined;
+    // Several hosts share our servers, which then get the project as their root.
+    if (this.#options.isShared) return this.#config.project;
+    const question = { method: 'roots/list', params: undefined, cancellation } as const;
+    const asked = this.board.askOutside(question).then(
+      ({ value }) => JSON.stringify(value),
+      () => 'none',
+    );
+    return (await settleWithin(asked, ROOTS_MS)) ?? `unknown ${this.#session}`;
   }
 
   /** Undefined for an assistant, which is our own program and checks its server itself. */
@@ -454,13 +536,16 @@ function nameNotification(method: string): string {
 }
 
 /** A server's stderr goes to ours, to its own file, or nowhere. */
-function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log) {
+function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log): StderrSink {
   switch (stderr) {
     case 'inherit':
-      return (line: string) => log.child(name, line);
-    case 'log':
-      return createLogFile(join(home, 'logs'), name, (problem) => log.warn(problem));
+      return { write: (line) => log.child(name, line) };
+    case 'log': {
+      const folder = join(home, 'logs');
+      const write = createLogFile(folder, name, (problem) => log.warn(problem));
+      return { write, file: join(folder, name) };
+    }
     case 'drop':
-      return () => {};
+      return { write: () => {} };
   }
 }

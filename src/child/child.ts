@@ -15,7 +15,7 @@ import { Verbatim } from '../rpc/verbatim.ts';
 import type { ChildRequest, Conversation } from './conversation/conversation.ts';
 import { explainEnd, explainRequest } from './failures.ts';
 import type { Greeting } from './handshake.ts';
-import type { Link, LinkEnd } from './link.ts';
+import type { Link, LinkEnd, StopReason } from './link.ts';
 import { type ListKind, listPages } from './list-pages.ts';
 import { NOTHING_HELD, type Screen, type ScreenVerdict } from './screen.ts';
 
@@ -43,7 +43,7 @@ export interface ChildParts {
   readonly config: ChildConfig;
   readonly link: Link;
   readonly greeting: Greeting;
-  readonly conversation: Conversation;
+  readonly conversation: Pick<Conversation, 'request' | 'watch' | 'setLogLevel' | 'notify'>;
   /** Checks its lists; undefined if every item may be shown. */
   readonly screen?: Screen | undefined;
 }
@@ -53,7 +53,7 @@ export class Child {
   readonly ended: Promise<LinkEnd>;
   #config: ChildConfig;
   readonly #link: Link;
-  readonly #conversation: Conversation;
+  readonly #conversation: ChildParts['conversation'];
   readonly #mask: Mask;
   readonly #screen: Screen | undefined;
   #hasAnswered = false;
@@ -201,7 +201,11 @@ export class Child {
         limitMs,
         maxChars: this.#config.messageBytes,
         request: (method, params, timeoutMs) =>
-          this.#request({ method, params, cancellation, timeoutMs }, `its list of ${kind}`, isUse),
+          this.#request(
+            { method, params, cancellation, timeoutMs, owner: this.#link },
+            `its list of ${kind}`,
+            isUse,
+          ),
       });
     } finally {
       this.#settleOne(isUse);
@@ -239,8 +243,12 @@ export class Child {
     const { meta, cancellation, onProgress, caller, inputs, secrets } = options;
     if (secrets) this.#link.hide(secrets);
     const { rpcMs: timeoutMs } = this.#config.timeouts;
-    const request = { method, params, timeoutMs, meta, cancellation, onProgress, caller, inputs };
-    return this.#request(request, task, true);
+    const owner = this.#link;
+    return this.#request(
+      { method, params, timeoutMs, meta, cancellation, onProgress, caller, inputs, owner },
+      task,
+      true,
+    );
   }
 
   /** Whether its tools can be called as tasks. */
@@ -301,8 +309,23 @@ export class Child {
     this.#link.resume();
   }
 
-  stop(): Promise<void> {
-    return this.#link.stop();
+  stop(why?: StopReason): Promise<void> {
+    return this.#link.stop(why);
+  }
+
+  /** Whether another session holds up the server's output. */
+  get isHeld(): boolean {
+    return this.#link.isHeld ?? false;
+  }
+
+  /** How many sessions use its process. */
+  get sessions(): number {
+    return this.#link.sessions ?? 1;
+  }
+
+  /** Variables whose values keep other sessions from sharing its process. */
+  get apart(): readonly string[] {
+    return this.#link.apart ?? [];
   }
 
   #request(request: ChildRequest, task: string, isUse: boolean): Promise<Verbatim> {

@@ -130,6 +130,11 @@ export function explainEnd(
         hint: `${hint} The connection was closed; Switchboard reconnects the next time the server is used.`,
       });
     }
+    case 'released':
+      return new SwitchboardError('CANCELLED', `This session no longer uses server "${name}".`, {
+        hint: 'Call it again.',
+        data: { child: name },
+      });
     case 'failed':
       return new SwitchboardError(
         'CHILD_PROTOCOL',

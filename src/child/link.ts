@@ -23,8 +23,17 @@ export interface Link {
   /** Stops reading, so that the server has to wait until a host catches up. */
   pause(): void;
   resume(): void;
-  stop(): Promise<void>;
+  stop(why?: StopReason): Promise<void>;
+  /** Whether a session that shares the server holds up its output. */
+  readonly isHeld?: boolean;
+  /** How many sessions use the server; undefined if it can't be shared. */
+  readonly sessions?: number;
+  /** Variables whose values keep other sessions from sharing it. */
+  readonly apart?: readonly string[];
 }
+
+/** Why a link is stopped, if that matters: it was idle, or the session has to use another process. */
+export type StopReason = 'idle' | 'moved';
 
 /** How a link ended. */
 export type LinkEnd =
@@ -37,6 +46,8 @@ export type LinkEnd =
   | { readonly kind: 'disconnected'; readonly reason: string | undefined }
   /** A message beyond the limit arrived, and nothing after it can be read. */
   | { readonly kind: 'oversized' }
+  /** This session no longer uses the server; others do. */
+  | { readonly kind: 'released' }
   /** A bug in our code while handling a message; the log has the details. */
   | { readonly kind: 'failed' };
 

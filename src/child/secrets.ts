@@ -2,7 +2,7 @@
 // whatever `${VAR}` expands to. Arguments often contain keys.
 import { minimalEnvironment } from '../base/process.ts';
 import type { ChildConfig, Command } from '../config/config.ts';
-import { expandVariables, variablesIn } from '../config/server/expand.ts';
+import { expandableStrings, expandVariables, variablesIn } from '../config/server/expand.ts';
 
 /** `command` is the server's, with its variables expanded from `env`. */
 export function commandSecrets(
@@ -13,6 +13,19 @@ export function commandSecrets(
   const { cmd = '', args = [], env: own = {} } = written ?? {};
   const expanded = [cmd, ...args, ...Object.values(own)].flatMap((text) => filledIn(text, env));
   return distinct([...Object.values(command.env), ...expanded]);
+}
+
+/** Everything to mask for a session that joins a running process: another session may write the same values literally. */
+export function secretsOfSession(
+  config: ChildConfig,
+  env: NodeJS.ProcessEnv,
+  variables: NodeJS.ProcessEnv,
+): string[] {
+  const expanded = expandableStrings(config).flatMap(([, text]) => filledIn(text, variables));
+  const { command, remote } = config;
+  const values = [...Object.values(command?.env ?? {}), ...Object.values(remote?.headers ?? {})];
+  const own = values.map((value) => expandKnown(value, variables));
+  return distinct([...own, ...expanded, ...secretsBehind(config, env)]);
 }
 
 /** The secrets of the server behind an assistant, which the assistant may quote. */

@@ -1,5 +1,6 @@
 // Starts one server: expands its variables, starts its process or connects to its URL, and greets it. The result is
-// a working server, or an error that says what to do, in which case everything that was started is stopped.
+// a working server, or an error that says what to do, in which case everything that was started is stopped. It knows
+// nothing of the sessions that will use the server: `events` reaches them.
 import { SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isFolder } from '../base/make-folder.ts';
@@ -14,7 +15,6 @@ import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import type { IncomingRequest, PeerOptions } from '../rpc/peer.ts';
 import { RpcTimeout } from '../rpc/requests.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
-import { Child } from './child.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import { HandshakeConversation } from './conversation/handshake.ts';
 import { ModernConversation } from './conversation/modern.ts';
@@ -31,10 +31,9 @@ import { DiedOfProbe, type GreetOptions, greet } from './greet.ts';
 import type { Greeting } from './handshake.ts';
 import { type Link, LinkEnded } from './link.ts';
 import { ProcessLink } from './process-link.ts';
-import type { Screen } from './screen.ts';
 import { commandSecrets, secretsBehind } from './secrets.ts';
 
-export interface StartOptions extends GreetOptions {
+export interface StartOptions extends GreetOptions, ServerEvents {
   readonly framing: Framing;
   /** The framing of the next start if this one gets no answer; undefined if the framing is fixed. */
   readonly nextFraming: Framing | undefined;
@@ -44,6 +43,8 @@ export interface StartOptions extends GreetOptions {
   readonly env: NodeJS.ProcessEnv;
   /** The same with the secrets the server refers to, for expanding only; `env` if there are none. */
   readonly variables?: NodeJS.ProcessEnv | undefined;
+  /** What the user's login shell exports, for servers that inherit it. */
+  readonly login?: NodeJS.ProcessEnv | undefined;
   /** For remote servers that require users to sign in. */
   readonly credentials?: Credentials | undefined;
   /** Puts the process in its sandbox. Required for servers that have one. */
@@ -55,17 +56,28 @@ export interface StartOptions extends GreetOptions {
   readonly onProcess: (pid: number) => void;
   /** Called if the start has failed, with the end of whatever it started. */
   readonly onStopping: (stopped: Promise<void>) => void;
+  /** The project's folder, and whether several hosts share the server. */
+  readonly served: { readonly project: string; readonly isShared: boolean };
+}
+
+/** What a server does on its own, apart from its answers. */
+export interface ServerEvents {
   readonly onStderr: (line: string) => void;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   readonly onBug: (error: unknown) => void;
   /** A tool's input schema, as last listed. */
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
-  /** Checks its lists before they are shown. */
-  readonly screen?: Screen | undefined;
-  /** The project's folder, and whether several hosts share the server. */
-  readonly served: { readonly project: string; readonly isShared: boolean };
   /** Answers questions that the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
+  /** The server asks for its host's roots. */
+  readonly onRootsAsked?: (() => void) | undefined;
+}
+
+/** A server that works. */
+export interface StartedServer {
+  readonly link: Link;
+  readonly greeting: Greeting;
+  readonly conversation: Conversation;
 }
 
 /** The command that runs another one in a sandbox. Throws if there is no sandbox for it. */
@@ -86,7 +98,10 @@ interface Opener {
 /** The options for a link, with answers to the server's requests. */
 type LinkParts = StartOptions & Pick<PeerOptions, 'onRequest'>;
 
-export async function startChild(config: ChildConfig, options: StartOptions): Promise<Child> {
+export async function startServer(
+  config: ChildConfig,
+  options: StartOptions,
+): Promise<StartedServer> {
   let conversation: Conversation | undefined;
   const parts: LinkParts = {
     ...options,
@@ -109,7 +124,7 @@ export async function startChild(config: ChildConfig, options: StartOptions): Pr
   try {
     const greeting = await greet(config, link, options);
     conversation = startConversation(greeting, config, link, options);
-    return new Child({ config, link, greeting, conversation, screen: options.screen });
+    return { link, greeting, conversation };
   } catch (error) {
     link.endOutput();
     stop();
@@ -133,14 +148,14 @@ function startConversation(
   greeting: Greeting,
   { name, timeouts }: ChildConfig,
   { peer }: Link,
-  { askOutside, served }: StartOptions,
+  { askOutside, onRootsAsked, served }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
   const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
   const parts = { name, peer, capabilities, roots };
   return era === 'modern'
     ? new ModernConversation(parts)
-    : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside });
+    : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside, onRootsAsked });
 }
 
 /** Before the greeting, a server may only ping. */
@@ -187,7 +202,7 @@ function prepareProcess(config: ChildConfig, options: LinkParts): Opener {
   const command = expandCommand(config, options.variables ?? options.env);
   if (!isFolder(config.cwd)) throw explainMissingFolder(config);
   const { cwd } = config;
-  const inherited = inheritedEnvironment(config, options.env);
+  const inherited = inheritedEnvironment(config, options.env, options.login);
   const env = withVariables(inherited, { ...command.env, ...options.mark });
   const plain = { cmd: command.cmd, args: command.args, cwd, env };
   const confined = config.sandbox && confine(plain, config, options);

@@ -36,6 +36,8 @@ export interface CatalogEntry {
   readonly framing: Framing | undefined;
   /** The era it speaks, and until when we rely on that. */
   readonly era: { readonly speaks: Era; readonly until: number } | undefined;
+  /** It has asked for a host's roots. */
+  readonly asksForRoots?: boolean | undefined;
 }
 
 const NOTHING: CatalogEntry = {
@@ -133,6 +135,10 @@ export class Catalog {
     this.#remember(config, { era: { speaks: era, until: Date.now() + ERA_HOLDS_MS } });
   }
 
+  rememberRoots(config: ChildConfig): void {
+    if (!this.get(config).asksForRoots) this.#remember(config, { asksForRoots: true });
+  }
+
   eraOf(config: ChildConfig): Era | undefined {
     const { era } = this.get(config);
     return era && Date.now() < era.until ? era.speaks : undefined;
@@ -188,6 +194,7 @@ export class Catalog {
         listedAt: typeof listedAt === 'string' ? listedAt : undefined,
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
         era: parseEra(content['era']),
+        ...(content['asksForRoots'] === true && { asksForRoots: true }),
       };
     } catch {
       return NOTHING; // missing or damaged: we learn it again

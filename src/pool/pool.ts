@@ -239,9 +239,11 @@ function isSameProcess(one: ChildConfig, other: ChildConfig): boolean {
 function processPartOf(config: ChildConfig): unknown {
   const { command, remote, cwd, timeouts, messageBytes, messageShape } = config;
   const { environment, stderr, framing, protocolVersion, problem, behind, sandbox } = config;
+  const { passEnv, share, lingerMs, maxMemoryMb } = config;
   return [
     [command, remote, cwd, timeouts, messageBytes, messageShape],
     [environment, stderr, framing, protocolVersion, problem?.text, sandbox],
+    [passEnv, share, lingerMs, maxMemoryMb],
     // An assistant reads its configuration, including its server's rules, when it starts.
     behind && [processPartOf(behind), behind.assistant, behind.role, behind.expose, behind.rules],
     behind && [behind.description, behind.keywords, behind.idleMs],

@@ -15,8 +15,8 @@ import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Catalog, CatalogEntry, Lists } from './catalog.ts';
 import type { Flow } from './flow.ts';
 import { IdleTimer } from './idle-timer.ts';
+import type { Move } from './lease.ts';
 import { ListKeeper, listAll } from './list-keeper.ts';
-import { type StartChild, Starter } from './starter.ts';
 import { Wishes } from './wishes.ts';
 
 export interface SlotEvents {
@@ -26,7 +26,27 @@ export interface SlotEvents {
   readonly onResourceUpdated: (name: string, params: Verbatim) => void;
   /** The running child has exited on its own. */
   readonly onLost: (name: string, error: Error) => void;
+  /** The session has to use another process. */
+  readonly onMoved?: (name: string, move: Move) => void;
 }
+
+/** What a start needs to know, and whom it reports to. */
+export interface Wish {
+  /** Leaves the start; others may still wait for it. */
+  readonly cancellation: Cancellation;
+  /** The era to use with a child that speaks both. */
+  readonly preferredEra: Era;
+  readonly onNotification: (method: string, params: Verbatim | undefined) => void;
+  /** Called if the start has failed or was left, with the end of whatever it started. */
+  readonly onStopping: (stopped: Promise<void>) => void;
+  /** Another session holds up the server's output, or no longer does. */
+  readonly onHeld?: (() => void) | undefined;
+  /** From now on, the session has to use another process. */
+  readonly onMoved?: ((move: Move) => void) | undefined;
+}
+
+/** Starts a server, or joins its process. */
+export type StartChild = (config: ChildConfig, wish: Wish) => Promise<Child>;
 
 /**
  * How much hosts depend on a server's tool list: not at all, they see the tools once known, or the server can't be
@@ -55,6 +75,10 @@ export interface ChildReport {
   readonly uptimeMs: number | undefined;
   readonly calls: number;
   readonly lastError: string | undefined;
+  /** How many sessions use its process. */
+  readonly sessions?: number | undefined;
+  /** Variables whose values keep other sessions from sharing it. */
+  readonly apart?: readonly string[] | undefined;
 }
 
 interface Running {
@@ -71,7 +95,6 @@ const OTHERS = ['prompts', 'resources', 'templates'] as const;
 export class Slot {
   #config: ChildConfig;
   readonly #parts: SlotParts;
-  readonly #starter: Starter;
   readonly #keeper = new ListKeeper({
     running: () => this.#running?.started,
     remember: (kind, items) => this.remember(kind, items),
@@ -85,6 +108,8 @@ export class Slot {
     onBug: (error) => this.#parts.onBug(error),
   });
   #running: Running | undefined;
+  /** The end of what ran before. The next start waits for it: two would get in each other's way. */
+  #stopped: Promise<void>;
   #warming: Promise<void> | undefined;
   /** An eager child that hasn't been started yet. */
   #isDue: boolean;
@@ -102,12 +127,7 @@ export class Slot {
     this.#config = config;
     this.#parts = parts;
     this.#isDue = config.start === 'eager';
-    this.#starter = new Starter({
-      start: parts.start,
-      catalog: parts.catalog,
-      onNotification: (method, params) => this.#noteNotification(method, params),
-      after: parts.after,
-    });
+    this.#stopped = parts.after ?? Promise.resolve();
   }
 
   get config(): ChildConfig {
@@ -149,6 +169,8 @@ export class Slot {
       uptimeMs: started && startedAt && performance.now() - startedAt,
       calls: this.#callsBefore + (started?.calls ?? 0),
       lastError: this.#lastError,
+      ...(started && started.sessions > 1 && { sessions: started.sessions }),
+      ...(started && started.apart.length > 0 && { apart: started.apart }),
     };
   }
 
@@ -256,7 +278,8 @@ export class Slot {
     const child = this.#running?.started;
     if (!child) return;
     const { flow } = this.#parts;
-    child.onCallsChanged = flow.isHeld ? () => this.balance() : undefined;
+    const isWatched = flow.isHeld || child.isHeld;
+    child.onCallsChanged = isWatched ? () => this.balance() : undefined;
     if (flow.isBlocked(child.parties)) child.pause();
     else child.resume();
   }
@@ -270,7 +293,7 @@ export class Slot {
     this.#running?.cancellation.cancel(reason);
     const child = await this.#running?.child.catch(() => undefined);
     await child?.stop();
-    await this.#starter.stopped;
+    await this.#stopped;
   }
 
   /** Stops the child for good, after its pending answers have arrived. */
@@ -301,7 +324,8 @@ export class Slot {
   #run(era: Era): Running {
     this.#isDue = false;
     const cancellation = new Cancellation();
-    const child = this.#starter.start(this.#config, { cancellation, preferredEra: era });
+    const move = (what: Move): void => this.#move(running, what);
+    const child = this.#start(cancellation, era, move);
     const running: Running = { child, cancellation, started: undefined, startedAt: 0 };
     child
       .then(
@@ -313,6 +337,24 @@ export class Slot {
       )
       .catch(this.#parts.onBug);
     return running;
+  }
+
+  async #start(
+    cancellation: Cancellation,
+    preferredEra: Era,
+    onMoved: (move: Move) => void,
+  ): Promise<Child> {
+    await cancellation.race(this.#stopped);
+    return this.#parts.start(this.#config, {
+      cancellation,
+      preferredEra,
+      onNotification: (method, params) => this.#noteNotification(method, params),
+      onStopping: (stopped) => {
+        this.#stopped = Promise.all([this.#stopped, stopped]).then(() => {});
+      },
+      onHeld: () => this.balance(),
+      onMoved,
+    });
   }
 
   /** One process of the child, from the end of its handshake on. */
@@ -333,7 +375,7 @@ export class Slot {
     this.#secrets = child.secrets;
     this.#callsBefore += child.calls;
     if (this.#running !== running) return; // stopped on purpose
-    this.#starter.noteEnd(child);
+    this.#stopped = child.stop();
     this.#running = undefined;
     this.#idle.stop();
     if (this.#isClosed || this.#isRetired) return;
@@ -377,6 +419,26 @@ export class Slot {
 
   #stopIdle(child: Child): void {
     this.#running = undefined;
-    this.#starter.noteIdle(child);
+    this.#stopped = child.stop('idle');
+  }
+
+  /** Lets the calls in flight finish. Later ones get another process. */
+  #move(running: Running, move: Move): void {
+    const child = running.started;
+    if (this.#running !== running) return;
+    if (!child) {
+      // It has just started.
+      running.child.then(() => this.#move(running, move)).catch(() => {});
+      return;
+    }
+    this.#running = undefined;
+    this.#idle.stop();
+    child.onCallsChanged = undefined;
+    child.resume();
+    this.#stopped = child.settled().then(() => child.stop('moved'));
+    this.#parts.events.onMoved?.(this.#config.name, move);
+    // Nobody would call it to learn about changes.
+    const isNeeded = this.#wishes.isWatching || this.#config.start === 'eager';
+    if (isNeeded && !this.#isClosed && !this.#isRetired) this.#running = this.#run('handshake');
   }
 }

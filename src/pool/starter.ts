@@ -3,12 +3,11 @@
 import type { Cancellation } from '../base/cancellation.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { sleep } from '../base/time.ts';
-import type { Child } from '../child/child.ts';
+import type { Greeting } from '../child/handshake.ts';
 import type { ChildConfig } from '../config/config.ts';
 import { isPackageRunner } from '../config/server/runners.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Framing } from '../rpc/framing.ts';
-import type { Verbatim } from '../rpc/verbatim.ts';
 import type { Catalog } from './catalog.ts';
 import { either } from './either.ts';
 import { RestartLimit } from './restart.ts';
@@ -22,22 +21,23 @@ export interface StartAttempt {
   readonly cancellation: Cancellation;
   readonly onStarting: () => void;
   readonly onStopping: (stopped: Promise<void>) => void;
-  readonly onNotification: (method: string, params: Verbatim | undefined) => void;
   readonly era: Era | undefined;
   readonly preferredEra: Era;
 }
 
-export type StartChild = (config: ChildConfig, attempt: StartAttempt) => Promise<Child>;
-
-export interface StarterParts {
-  readonly start: StartChild;
-  readonly catalog: Catalog;
-  readonly onNotification: StartAttempt['onNotification'];
-  /** The end of another server that this one replaces. */
-  readonly after: Promise<void> | undefined;
+/** What a start results in. */
+interface Startable {
+  readonly greeting: Pick<Greeting, 'era'>;
+  stop(): Promise<void>;
 }
 
-export interface Wish {
+/** Makes one attempt. */
+export type Attempt<T> = (config: ChildConfig, attempt: StartAttempt) => Promise<T>;
+
+export interface StartRequest<T> {
+  readonly attempt: Attempt<T>;
+  /** Knows the framing and era that worked before. */
+  readonly catalog: Catalog;
   readonly cancellation: Cancellation;
   /** The era to use with a child that speaks both. */
   readonly preferredEra: Era;
@@ -52,8 +52,7 @@ export function silenceBeforeOther(spawnMs: number): number {
   return Math.max(spawnMs / 2, Math.min(SLOW_START_MS, spawnMs - SECOND_START_MS));
 }
 
-export class Starter {
-  readonly #parts: StarterParts;
+export class Starter<T extends Startable> {
   readonly #limit = new RestartLimit();
   #framing: Framing | undefined;
   /** Its last start got no answer. */
@@ -65,14 +64,9 @@ export class Starter {
   /** The server asked not to be contacted until then, for this reason. */
   #refused: { readonly until: number; readonly error: Error } | undefined;
   /** The end of the previous process. The next start waits for it: two would get in each other's way. */
-  stopped: Promise<void>;
+  stopped: Promise<void> = Promise.resolve();
 
-  constructor(parts: StarterParts) {
-    this.#parts = parts;
-    this.stopped = parts.after ?? Promise.resolve();
-  }
-
-  async start(config: ChildConfig, wish: Wish): Promise<Child> {
+  async start(config: ChildConfig, wish: StartRequest<T>): Promise<T> {
     try {
       return await this.#startOnce(config, wish, undefined);
     } catch (error) {
@@ -85,19 +79,28 @@ export class Starter {
   }
 
   /** The child has exited. */
-  noteEnd(child: Child): void {
-    this.#limit.noteEnd(child.hasAnswered ? 'worked' : 'failed');
-    this.stopped = child.stop();
+  noteEnd(hasAnswered: boolean, stopped: Promise<void>): void {
+    this.#limit.noteEnd(hasAnswered ? 'worked' : 'failed');
+    this.alsoWaitFor(stopped);
   }
 
   /** The child was stopped because it was idle, so the next start doesn't count against it. */
-  noteIdle(child: Child): void {
+  noteIdle(): void {
     this.#limit.forget();
-    this.stopped = child.stop();
   }
 
-  async #startOnce(config: ChildConfig, wish: Wish, era: Era | undefined): Promise<Child> {
-    const { catalog } = this.#parts;
+  /** Whether the server asked not to be contacted for now. */
+  get isRefused(): boolean {
+    return this.#refused !== undefined && performance.now() < this.#refused.until;
+  }
+
+  /** The next start waits for this, too. */
+  alsoWaitFor(stopped: Promise<void>): void {
+    this.stopped = Promise.all([this.stopped, stopped]).then(() => {});
+  }
+
+  async #startOnce(config: ChildConfig, wish: StartRequest<T>, era: Era | undefined): Promise<T> {
+    const { catalog } = wish;
     await this.#wait(config, wish.cancellation);
     this.#framing ??= firstFraming(config, catalog);
     this.#wasStarted = false;
@@ -120,10 +123,10 @@ export class Starter {
   #startIn(
     framing: Framing,
     config: ChildConfig,
-    wish: Wish,
+    wish: StartRequest<T>,
     era: Era | undefined,
-  ): Promise<Child> {
-    const isProven = this.#parts.catalog.get(config).framing !== undefined && !this.#wasSilent;
+  ): Promise<T> {
+    const isProven = wish.catalog.get(config).framing !== undefined && !this.#wasSilent;
     if (canVary(config) && !isRunner(config) && !isProven) {
       return this.#startInEither(framing, config, wish, era);
     }
@@ -140,9 +143,9 @@ export class Starter {
   async #startInEither(
     framing: Framing,
     config: ChildConfig,
-    wish: Wish,
+    wish: StartRequest<T>,
     era: Era | undefined,
-  ): Promise<Child> {
+  ): Promise<T> {
     const { spawnMs } = config.timeouts;
     const afterMs = silenceBeforeOther(spawnMs);
     const inRest = { ...config, timeouts: { ...config.timeouts, spawnMs: spawnMs - afterMs } };
@@ -161,7 +164,7 @@ export class Starter {
         const child = await this.#attempt(inRest, { ...wish, cancellation }, era, how);
         return { child, framing: other };
       },
-      discard: ({ child }) => this.#alsoWaitFor(child.stop()),
+      discard: ({ child }) => this.alsoWaitFor(child.stop()),
     });
     this.#framing = started.framing;
     return started.child;
@@ -169,27 +172,23 @@ export class Starter {
 
   #attempt(
     config: ChildConfig,
-    wish: Wish,
+    wish: StartRequest<T>,
     era: Era | undefined,
     how: Pick<StartAttempt, 'framing'> & Partial<StartAttempt>,
-  ): Promise<Child> {
-    const { catalog, start, onNotification } = this.#parts;
-    return start(config, {
+  ): Promise<T> {
+    const { catalog, attempt, cancellation, preferredEra } = wish;
+    return attempt(config, {
       nextFraming: undefined,
-      ...wish,
+      cancellation,
+      preferredEra,
       ...how,
       onStarting: () => {
         this.#wasStarted = true;
         this.#limit.noteStart(performance.now());
       },
-      onStopping: (stopped) => this.#alsoWaitFor(stopped),
-      onNotification,
+      onStopping: (stopped) => this.alsoWaitFor(stopped),
       era: era ?? catalog.eraOf(config),
     });
-  }
-
-  #alsoWaitFor(stopped: Promise<void>): void {
-    this.stopped = Promise.all([this.stopped, stopped]).then(() => {});
   }
 
   /** Waits as long as the next start has to; throws if it isn't allowed. */
@@ -197,7 +196,7 @@ export class Starter {
     const now = performance.now();
     const parkedMs = this.#limit.parkedMs(now);
     if (parkedMs > 0) throw parked(config, parkedMs);
-    if (this.#refused && now < this.#refused.until) throw this.#refused.error;
+    if (this.#refused && this.isRefused) throw this.#refused.error;
     await cancellation.race(this.stopped);
     if (this.#limit.waitMs > 0) await cancellation.race(sleep(this.#limit.waitMs));
   }

@@ -18,6 +18,8 @@ export interface RequestOptions {
   readonly cancellation?: Cancellation | undefined;
   /** Called with the parameters of each progress notification for this request. */
   readonly onProgress?: ((params: Verbatim) => void) | undefined;
+  /** Whose request it is, so that all of an owner's requests can be abandoned. */
+  readonly owner?: object | undefined;
   /** The other side's request that this one belongs to. */
   readonly about?: Id | undefined;
   /** Parameters that the transport has to repeat next to the text. */
@@ -129,6 +131,13 @@ export class Requests {
   fail(id: Id, error: Error): void {
     const pending = this.#find(id);
     if (pending) this.#settle(pending, error);
+  }
+
+  /** Fails an owner's requests, and tells the other side that we no longer wait. */
+  abandon(owner: object, error: Error, reason: string): void {
+    for (const pending of this.#pending.all()) {
+      if (pending.options.owner === owner) this.#giveUp(pending, error, reason);
+    }
   }
 
   /** The ids of the requests that wait for an answer, oldest first. */

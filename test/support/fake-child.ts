@@ -16,10 +16,11 @@ import type { LogLevel } from '../../src/mcp/logging.ts';
 import type { Tool } from '../../src/mcp/tools.ts';
 import { Catalog } from '../../src/pool/catalog.ts';
 import { Pool } from '../../src/pool/pool.ts';
-import type { StartAttempt, StartChild } from '../../src/pool/starter.ts';
+import type { StartChild } from '../../src/pool/slot.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 import { toolDemandOf } from '../../src/surface/modes/table.ts';
 import { SILENT_LOG } from './silent-log.ts';
+import { type SessionAttempt, startAlone } from './start-child.ts';
 
 type PublicPart<T> = { [key in keyof T]: T[key] };
 
@@ -29,6 +30,9 @@ export class FakeChild implements PublicPart<Child> {
   hasTasks = false;
   stopped = false;
   isPaused = false;
+  isHeld = false;
+  sessions = 1;
+  apart: readonly string[] = [];
   parties: object[] = [];
   onCallsChanged: (() => void) | undefined;
   calls = 0;
@@ -175,14 +179,13 @@ export class FakeChild implements PublicPart<Child> {
 }
 
 /** A start that returns fake servers. */
-export type FakeStart = (config: ChildConfig, attempt: StartAttempt) => Promise<FakeChild>;
+export type FakeStart = (config: ChildConfig, attempt: SessionAttempt) => Promise<FakeChild>;
 
-export const asStart =
-  (start: FakeStart): StartChild =>
-  async (config, attempt) => {
+export const asStart = (start: FakeStart, catalog: Catalog): StartChild =>
+  startAlone(catalog, async (config, attempt) => {
     attempt.onStarting();
     return (await start(config, attempt)) as unknown as Child;
-  };
+  });
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-unit-'));
@@ -209,7 +212,7 @@ export function createFakePool(children: readonly ChildConfig[], start: FakeStar
   };
   const catalog = new Catalog(temporaryFolder(), () => {});
   const pool = new Pool(byName(children), {
-    start: asStart(start),
+    start: asStart(start, catalog),
     catalog,
     events: {
       onListChanged: (name, kind) => {

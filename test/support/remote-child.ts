@@ -2,10 +2,10 @@
 import { onTestFinished } from 'vitest';
 import type { Child } from '../../src/child/child.ts';
 import type { Credentials } from '../../src/child/credentials.ts';
-import { startChild } from '../../src/child/start.ts';
 import type { ChildConfig, Remote } from '../../src/config/config.ts';
 import { Verbatim } from '../../src/rpc/verbatim.ts';
 import { childConfig } from './child-config.ts';
+import { startChild } from './start-child.ts';
 import { startOptions } from './start-options.ts';
 
 export interface RemoteChildOptions {

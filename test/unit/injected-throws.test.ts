@@ -9,7 +9,6 @@ import { WebSocketServer } from 'ws';
 import { Cancellation } from '../../src/base/cancellation.ts';
 import type { Log } from '../../src/base/log.ts';
 import { ProcessLink } from '../../src/child/process-link.ts';
-import { startChild } from '../../src/child/start.ts';
 import { StderrReader } from '../../src/child/stderr.ts';
 import type { ChildConfig } from '../../src/config/config.ts';
 import { DEFAULTS } from '../../src/config/defaults.ts';
@@ -33,6 +32,7 @@ import { asAnswer } from '../support/outgoing.ts';
 import { callText } from '../support/remote-child.ts';
 import { createScriptedPeer } from '../support/scripted-peer.ts';
 import { SILENT_LOG } from '../support/silent-log.ts';
+import { startChild } from '../support/start-child.ts';
 import { startOptions } from '../support/start-options.ts';
 
 /** A callback that throws, and two ways to report it. */
@@ -501,7 +501,7 @@ function openSlot(
     start: asStart(async (_config, { onNotification }) => {
       announce = () => onNotification('notifications/tools/list_changed', undefined);
       return child;
-    }),
+    }, catalog),
     catalog,
     events: { onListChanged: silent, onResourceUpdated: silent, onLost: silent, ...some },
     flow: new Flow(() => {}),

@@ -11,7 +11,7 @@ import { parseTools, type Tool } from '../../mcp/tools.ts';
 import type { Catalog } from '../../pool/catalog.ts';
 import { listAll } from '../../pool/list-keeper.ts';
 import type { Pool } from '../../pool/pool.ts';
-import { type StartChild, Starter } from '../../pool/starter.ts';
+import type { StartChild } from '../../pool/slot.ts';
 import { Queue } from '../queue.ts';
 import { asChild, type ServerStartOptions } from './attach.ts';
 import type { Candidate } from './candidate.ts';
@@ -134,13 +134,22 @@ export class Enumerator implements AsyncDisposable {
   async #ask(config: ChildConfig, limitMs: number, cancellation: Cancellation): Promise<Tools> {
     cancellation.throwIfCancelled();
     const { start, catalog } = this.#parts;
-    const starter = new Starter({ start, catalog, onNotification: () => {}, after: undefined });
+    let stopped: Promise<unknown> = Promise.resolve();
+    const onStopping = (stopping: Promise<void>): void => {
+      stopped = Promise.all([stopped, stopping]);
+    };
     try {
       const child = await withTimeout(
         limitMs,
         cancellation,
         () => tooLate(config.name, 'start', limitMs),
-        (limited) => starter.start(config, { cancellation: limited, preferredEra: 'handshake' }),
+        (limited) =>
+          start(config, {
+            cancellation: limited,
+            preferredEra: 'handshake',
+            onNotification: () => {},
+            onStopping,
+          }),
       );
       try {
         const tools = await withTimeout(
@@ -159,7 +168,7 @@ export class Enumerator implements AsyncDisposable {
         await child.stop();
       }
     } finally {
-      await starter.stopped;
+      await stopped;
     }
   }
 

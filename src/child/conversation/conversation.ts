@@ -7,7 +7,7 @@ import type { RequestOptions } from '../../rpc/requests.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
 
 export interface ChildRequest
-  extends Pick<RequestOptions, 'timeoutMs' | 'cancellation' | 'onProgress'> {
+  extends Pick<RequestOptions, 'timeoutMs' | 'cancellation' | 'onProgress' | 'owner'> {
   readonly method: string;
   /** An object, without `_meta`. */
   readonly params: Verbatim;

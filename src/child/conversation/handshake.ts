@@ -33,6 +33,8 @@ export interface HandshakeConversationOptions {
   readonly roots: Roots;
   /** Asks a host for its roots if the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
+  /** Called before a host is asked for its roots. */
+  readonly onRootsAsked?: (() => void) | undefined;
 }
 
 /** Pages a user has been asked to visit. The server may still report on them. */
@@ -236,7 +238,9 @@ export class HandshakeConversation implements Conversation {
 
   async #listRoots(question: Question): Promise<Verbatim> {
     const { roots } = this.#options;
-    return roots.isShared ? roots.project : this.#ask(question);
+    if (roots.isShared) return roots.project;
+    this.#options.onRootsAsked?.();
+    return this.#ask(question);
   }
 
   /** Only for roots. Any other question would reach a user out of the blue. */
@@ -266,6 +270,7 @@ class Call implements RequestOptions {
   readonly cancellation: RequestOptions['cancellation'];
   readonly onProgress: RequestOptions['onProgress'];
   readonly caller: Caller;
+  readonly owner: object | undefined;
   /** A tool's name, or the method and its target. */
   readonly target: string;
   /** False once a call like it has finished without a question. */
@@ -283,6 +288,7 @@ class Call implements RequestOptions {
     this.cancellation = request.cancellation;
     this.onProgress = request.onProgress;
     this.caller = caller;
+    this.owner = request.owner;
     this.target = target;
     this.#listener = listener;
   }

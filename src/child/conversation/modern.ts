@@ -171,6 +171,7 @@ class ModernCall implements RequestOptions {
   readonly cancellation: RequestOptions['cancellation'];
   readonly onProgress: RequestOptions['onProgress'];
   readonly mirrored: Verbatim;
+  readonly owner: object | undefined;
   readonly #caller: Caller | undefined;
   readonly #callers: Underway<Caller>;
   #place: UnderwayPlace<Caller> | undefined;
@@ -180,6 +181,7 @@ class ModernCall implements RequestOptions {
     this.cancellation = request.cancellation;
     this.onProgress = request.onProgress;
     this.mirrored = request.params;
+    this.owner = request.owner;
     this.#caller = request.caller;
     this.#callers = callers;
   }

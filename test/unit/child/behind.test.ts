@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { startChild } from '../../../src/child/start.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { eventually } from '../../support/processes.ts';
 import { FIXTURES, ROOT } from '../../support/project.ts';
+import { startChild } from '../../support/start-child.ts';
 import { startOptions } from '../../support/start-options.ts';
 
 /** What is passed on of a text that a server prints. */

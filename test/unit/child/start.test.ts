@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { startChild } from '../../../src/child/start.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
+import { startChild } from '../../support/start-child.ts';
 import { startOptions } from '../../support/start-options.ts';
 
 /** Names itself after its folder and its variables. */

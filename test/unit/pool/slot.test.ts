@@ -7,27 +7,28 @@ import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Flow } from '../../../src/pool/flow.ts';
 import { Slot } from '../../../src/pool/slot.ts';
-import type { StartAttempt } from '../../../src/pool/starter.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { toolDemandOf } from '../../../src/surface/modes/table.ts';
 import { childConfig } from '../../support/child-config.ts';
 import { asStart, FakeChild, onBug, temporaryFolder, turn } from '../../support/fake-child.ts';
+import type { SessionAttempt } from '../../support/start-child.ts';
 
 afterEach(() => vi.useRealTimers());
 
 function createSlot(
   some: Partial<ChildConfig> = {},
-  start: (attempt: StartAttempt, count: number) => Promise<FakeChild> = async () => new FakeChild(),
+  start: (attempt: SessionAttempt, count: number) => Promise<FakeChild> = async () =>
+    new FakeChild(),
   catalog = new Catalog(temporaryFolder(), () => {}),
 ) {
   const news: string[] = [];
-  const attempts: StartAttempt[] = [];
+  const attempts: SessionAttempt[] = [];
   const slot = new Slot(childConfig({ name: 'kid', ...some }), {
     start: asStart((_config, attempt) => {
       attempts.push(attempt);
       return start(attempt, attempts.length);
-    }),
+    }, catalog),
     catalog,
     events: {
       onListChanged: (_name, kind) => news.push(`other ${kind}`),

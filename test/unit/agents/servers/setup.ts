@@ -7,13 +7,12 @@ import {
   type Candidates,
   EVERYTHING,
 } from '../../../../src/agents/servers/candidate.ts';
-import { startChild } from '../../../../src/child/start.ts';
 import { Catalog } from '../../../../src/pool/catalog.ts';
-import type { StartChild } from '../../../../src/pool/starter.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
 import { onBug, temporaryFolder } from '../../../support/fake-child.ts';
 import { isAlive } from '../../../support/processes.ts';
 import type { ServerEntry } from '../../../support/servers.ts';
+import { startAlone, startChild } from '../../../support/start-child.ts';
 
 export const AGENT_FILE = '/project/.agents/helper.toml';
 
@@ -75,9 +74,9 @@ export function program(key: string, { command, args }: ServerEntry): Candidate 
 }
 
 /** Starts real servers, notes them, and sees to it that the test has left none. */
-export function realServers(env: NodeJS.ProcessEnv = process.env) {
+export function realServers(env: NodeJS.ProcessEnv = process.env, catalog = openCatalog()) {
   const pids: number[] = [];
-  const start: StartChild = (config, attempt) =>
+  const start = startAlone(catalog, (config, attempt) =>
     startChild(config, {
       ...attempt,
       env,
@@ -87,7 +86,8 @@ export function realServers(env: NodeJS.ProcessEnv = process.env) {
       served: { project: '/project', isShared: false },
       askOutside: () => Promise.reject(new RpcError(METHOD_NOT_FOUND, 'Nobody can be asked.')),
       onBug,
-    });
+    }),
+  );
   onTestFinished(() => {
     const left = pids.filter(isAlive);
     if (left.length > 0) throw new Error(`These processes are left: ${left.join(', ')}.`);

@@ -2,9 +2,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../../../../src/base/errors.ts';
-import { startChild } from '../../../../src/child/start.ts';
 import { type ConfineOptions, createConfine } from '../../../../src/trust/sandbox/confine.ts';
 import { childConfig } from '../../../support/child-config.ts';
+import { startChild } from '../../../support/start-child.ts';
 import { startOptions } from '../../../support/start-options.ts';
 import { type SandboxFolders, sandboxFolders, sandboxSettings } from './places.ts';
 

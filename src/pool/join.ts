@@ -1,0 +1,69 @@
+// One session's way to a server's process: finds out what the process has to be like for this session, joins the one
+// that is, or starts it, and gives the session its own Child.
+import { Child } from '../child/child.ts';
+import type { Screen } from '../child/screen.ts';
+import { secretsOfSession } from '../child/secrets.ts';
+import { type StartOptions, startServer } from '../child/start.ts';
+import type { ChildConfig } from '../config/config.ts';
+import type { Catalog } from './catalog.ts';
+import type { Tenant } from './lease.ts';
+import { type IdentityParts, processIdentity } from './process-identity.ts';
+import type { Processes } from './processes.ts';
+import type { Wish } from './slot.ts';
+
+export interface JoinOptions
+  extends IdentityParts,
+    Pick<StartOptions, 'credentials' | 'confine' | 'mark' | 'onProcess' | 'served'>,
+    Pick<Tenant, 'stderr' | 'askOutside' | 'inputSchemaOf' | 'onBug'> {
+  readonly processes: Processes;
+  readonly catalog: Catalog;
+  readonly screen: Screen | undefined;
+}
+
+export async function joinServer(
+  config: ChildConfig,
+  wish: Wish,
+  options: JoinOptions,
+): Promise<Child> {
+  const { processes, catalog, env, variables, login, session, mark } = options;
+  const { credentials, confine, onProcess, served } = options;
+  const { cancellation, preferredEra, onNotification, onStopping } = wish;
+  const { stderr, askOutside, inputSchemaOf, onBug } = options;
+  const { lingerMs, maxMemoryMb } = config;
+  const lease = await processes.lease({
+    identity: processIdentity(config, options),
+    config,
+    catalog,
+    cancellation,
+    preferredEra,
+    onStopping,
+    tenant: {
+      session,
+      lingerMs,
+      maxMemoryMb,
+      stderr,
+      onNotification,
+      askOutside,
+      inputSchemaOf,
+      onRootsAsked: () => catalog.rememberRoots(config),
+      onHeld: () => wish.onHeld?.(),
+      onMoved: (move) => wish.onMoved?.(move),
+      onBug,
+    },
+    open: (which, attempt) => {
+      const marks = { ...mark, ...processes.mark };
+      const own = { env, variables, login, credentials, confine, onProcess, served, mark: marks };
+      return startServer(which, { ...attempt, ...own });
+    },
+  });
+  // The session that started it may have written the same values literally.
+  const unknown = secretsOfSession(config, env, variables).filter(
+    (secret) => !lease.secrets.includes(secret),
+  );
+  if (unknown.length > 0) lease.hide(unknown);
+  const { greeting } = lease;
+  const { screen } = options;
+  const child = new Child({ config, link: lease, greeting, conversation: lease, screen });
+  lease.user = child;
+  return child;
+}

@@ -1,0 +1,219 @@
+// A server with one identity, across all its processes: started once for all sessions that wait for it, not too often,
+// and stopped when the last of them has left.
+import { Cancellation } from '../base/cancellation.ts';
+import { SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
+import { settleWithin } from '../base/time.ts';
+import type { StopReason } from '../child/link.ts';
+import type { ServerEvents, StartedServer } from '../child/start.ts';
+import type { ChildConfig } from '../config/config.ts';
+import type { Era } from '../mcp/eras.ts';
+import type { Catalog } from './catalog.ts';
+import type { Lease, Tenant } from './lease.ts';
+import { LiveProcess } from './live-process.ts';
+import { fitsBase, type ProcessIdentity } from './process-identity.ts';
+import { type StartAttempt, Starter } from './starter.ts';
+
+/** Starts the server with one session's environment. */
+export type OpenServer = (
+  config: ChildConfig,
+  attempt: StartAttempt & ServerEvents,
+) => Promise<StartedServer>;
+
+export interface LeaseRequest {
+  readonly identity: ProcessIdentity;
+  readonly config: ChildConfig;
+  readonly tenant: Tenant;
+  readonly catalog: Catalog;
+  readonly cancellation: Cancellation;
+  readonly preferredEra: Era;
+  readonly open: OpenServer;
+  /** Called if there is no lease, with the end of whatever was started for it. */
+  readonly onStopping: (stopped: Promise<void>) => void;
+}
+
+interface Starting {
+  readonly live: Promise<LiveProcess>;
+  readonly cancellation: Cancellation;
+}
+
+interface SharedServerParts {
+  readonly apart: (server: SharedServer) => readonly string[];
+  readonly onBug: (error: unknown) => void;
+  /** No session uses it, and none waits for it. */
+  readonly onUnused: (server: SharedServer) => void;
+}
+
+/** All sessions leave a process between two calls, so this is long. */
+const LEAVE_MS = 10_000;
+
+export class SharedServer {
+  readonly name: string;
+  readonly #parts: SharedServerParts;
+  readonly #starter = new Starter<LiveProcess>();
+  readonly #waiting = new Set<Tenant>();
+  #identity: ProcessIdentity;
+  #live: LiveProcess | undefined;
+  #starting: Starting | undefined;
+  #linger: NodeJS.Timeout | undefined;
+  /** The only session that may use it, if others have different roots. */
+  #only: number | undefined;
+  #isClosed = false;
+
+  constructor({ identity, config }: LeaseRequest, parts: SharedServerParts) {
+    this.#identity = identity;
+    this.name = config.name;
+    this.#parts = parts;
+  }
+
+  get identity(): ProcessIdentity {
+    return this.#identity;
+  }
+
+  /** Its process, while it runs. */
+  get live(): LiveProcess | undefined {
+    return this.#live;
+  }
+
+  get isUnused(): boolean {
+    return !this.#live && !this.#starting && !this.#starter.isRefused;
+  }
+
+  /** Whether a session with this identity may use it. */
+  isFor({ key, base }: ProcessIdentity, session: number): boolean {
+    if (this.#only !== undefined && this.#only !== session) return false;
+    if (key !== this.#identity.key) return false;
+    return this.#live || this.#starting ? fitsBase(this.#identity.base, base) : true;
+  }
+
+  async lease(request: LeaseRequest): Promise<Lease> {
+    const { tenant, cancellation } = request;
+    clearTimeout(this.#linger);
+    if (this.#live) return this.#live.join(tenant);
+    this.#waiting.add(tenant);
+    this.#starting ??= this.#start(request);
+    const { live } = this.#starting;
+    try {
+      return (await cancellation.race(live)).join(tenant);
+    } catch (error) {
+      this.#waiting.delete(tenant);
+      if (this.#waiting.size === 0) this.#cancelStart(error);
+      request.onStopping(this.#starter.stopped);
+      throw error;
+    } finally {
+      this.#waiting.delete(tenant);
+    }
+  }
+
+  /** Stops it whatever it is doing. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#linger);
+    this.#cancelStart(new SwitchboardError('CANCELLED', 'Switchboard is shutting down.'));
+    if (this.#live) await this.#stop(this.#live, undefined);
+    await this.#starter.stopped;
+  }
+
+  /** Restarts it with its next use. Only between calls: sessions leave at once. */
+  restart(message: string): void {
+    const live = this.#live;
+    if (!live) return;
+    this.#live = undefined;
+    live.moveAll({ why: 'memory', message });
+    const gone = settleWithin(live.started.link.ended, LEAVE_MS).then(() => live.stop());
+    this.#starter.alsoWaitFor(gone);
+  }
+
+  #start(request: LeaseRequest): Starting {
+    const { config, catalog, preferredEra, open, identity } = request;
+    this.#identity = identity;
+    const cancellation = new Cancellation();
+    const started = this.#starter.start(config, {
+      catalog,
+      cancellation,
+      preferredEra,
+      attempt: (which, attempt) => {
+        const live = this.#createLive();
+        return live.begin((events) => open(which, { ...attempt, ...events }));
+      },
+    });
+    const starting: Starting = {
+      cancellation,
+      live: started.then(
+        (live) => {
+          if (this.#starting === starting) this.#starting = undefined;
+          if (cancellation.reason) {
+            this.#starter.alsoWaitFor(live.stop());
+            throw cancellation.reason;
+          }
+          this.#live = live;
+          return live;
+        },
+        (error: unknown) => {
+          if (this.#starting === starting) this.#starting = undefined;
+          this.#parts.onUnused(this);
+          throw error;
+        },
+      ),
+    };
+    starting.live.catch(() => {}); // everyone who waits gets it
+    return starting;
+  }
+
+  /** The next start waits for the end of this one. */
+  #cancelStart(error: unknown): void {
+    const starting = this.#starting;
+    if (!starting) return;
+    this.#starting = undefined;
+    starting.cancellation.cancel(error instanceof Error ? error : new Error(String(error)));
+    const over = starting.live.then(
+      () => {},
+      () => {},
+    );
+    this.#starter.alsoWaitFor(over);
+  }
+
+  #createLive(): LiveProcess {
+    const { onBug, apart } = this.#parts;
+    const live: LiveProcess = new LiveProcess({
+      name: this.name,
+      hasSameRoots: this.#identity.hasRoots,
+      waiting: () => this.#waiting,
+      apart: () => apart(this),
+      onUnused: (why, lingerMs) => this.#noteUnused(live, why, lingerMs),
+      onEnded: () => this.#noteEnded(live),
+      onClosed: (session) => {
+        this.#only = session;
+      },
+      onBug,
+    });
+    return live;
+  }
+
+  #noteUnused(live: LiveProcess, why: StopReason | undefined, lingerMs: number): Promise<void> {
+    if (why !== undefined || lingerMs === 0 || this.#isClosed || this.#live !== live) {
+      return this.#stop(live, why);
+    }
+    const stop = guard(this.#parts.onBug, () => void this.#stop(live, undefined));
+    this.#linger = setTimeout(stop, lingerMs).unref();
+    return Promise.resolve();
+  }
+
+  #stop(live: LiveProcess, why: StopReason | undefined): Promise<void> {
+    if (this.#live === live) this.#live = undefined;
+    if (why === 'idle') this.#starter.noteIdle();
+    const stopped = live.stop();
+    this.#starter.alsoWaitFor(stopped);
+    this.#parts.onUnused(this);
+    return stopped;
+  }
+
+  /** On its own: `#live` is no longer set if it was stopped. */
+  #noteEnded(live: LiveProcess): void {
+    if (this.#live !== live) return;
+    this.#live = undefined;
+    clearTimeout(this.#linger);
+    this.#starter.noteEnd(live.hasAnswered, live.stop());
+    this.#parts.onUnused(this);
+  }
+}

@@ -487,9 +487,10 @@ export class Switchboard implements AsyncDisposable {
   }
 
   #childFacts(child: ChildConfig): Facts['children'][number] {
-    const { name, show } = child;
-    const { state, ...report } = this.pool.report(name);
-    const shown = this.board.isActive(name) ? 'active' : state;
+    const { name, show, share, shareBecause } = child;
+    const { state: current, ...report } = this.pool.report(name);
+    const shown = this.board.isActive(name) ? 'active' : current;
+    const state = isOff(child) ? 'off' : shown;
     const tools = this.pool.tools(name)?.length;
     const refusedTools = this.pool.refusedTools(name);
     const changes = this.pool.changes(name);
@@ -497,7 +498,7 @@ export class Switchboard implements AsyncDisposable {
       ...(refusedTools.length > 0 && { refusedTools }),
       ...(changes && { changes }),
     };
-    return { name, show, ...report, state: isOff(child) ? 'off' : shown, tools, ...more };
+    return { name, show, ...report, state, tools, share, shareBecause, ...more };
   }
 
   #reportBug(error: unknown): void {

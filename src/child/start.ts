@@ -56,6 +56,8 @@ export interface StartOptions extends GreetOptions, ServerEvents {
   readonly onProcess: (pid: number) => void;
   /** Called if the start has failed, with the end of whatever it started. */
   readonly onStopping: (stopped: Promise<void>) => void;
+  /** Whether the server is expected to ask questions. Default: true. */
+  readonly expectsQuestions?: boolean | undefined;
   /** The project's folder, and whether several hosts share the server. */
   readonly served: { readonly project: string; readonly isShared: boolean };
 }
@@ -71,6 +73,8 @@ export interface ServerEvents {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
   /** The server asks for its host's roots. */
   readonly onRootsAsked?: (() => void) | undefined;
+  /** The server asks a question during a call. */
+  readonly onAsked?: (() => void) | undefined;
 }
 
 /** A server that works. */
@@ -148,14 +152,15 @@ function startConversation(
   greeting: Greeting,
   { name, timeouts }: ChildConfig,
   { peer }: Link,
-  { askOutside, onRootsAsked, served }: StartOptions,
+  { askOutside, onRootsAsked, onAsked, expectsQuestions, served }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
   const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
   const parts = { name, peer, capabilities, roots };
-  return era === 'modern'
-    ? new ModernConversation(parts)
-    : new HandshakeConversation({ ...parts, timeoutMs: timeouts.rpcMs, askOutside, onRootsAsked });
+  if (era === 'modern') return new ModernConversation(parts);
+  const { rpcMs: timeoutMs } = timeouts;
+  const questions = { askOutside, onRootsAsked, onAsked, expectsQuestions };
+  return new HandshakeConversation({ ...parts, ...questions, timeoutMs });
 }
 
 /** Before the greeting, a server may only ping. */

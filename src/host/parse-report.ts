@@ -2,7 +2,7 @@
 import { RUN_STATES, type RunStatus } from '../agents/run-status.ts';
 import { isObject } from '../base/object.ts';
 import { parseCounts } from '../child/screen.ts';
-import { SHOWS } from '../config/config.ts';
+import { SHARES, SHOWS } from '../config/config.ts';
 import { parseRefusedTools } from '../mcp/clean-lists.ts';
 import {
   type ChildStatus,
@@ -35,6 +35,8 @@ function parseSession({ client, revision, active }: Record<string, unknown>): Se
 function parseChild(child: Record<string, unknown>): ChildStatus {
   const refusedTools = parseRefusedTools(child['refusedTools']);
   const changes = parseCounts(child['changes']);
+  const apart = textsOf(child['apart']);
+  const sessions = numberOf(child['sessions']);
   return {
     name: textOf(child['name']) ?? '',
     show: SHOWS.find((show) => show === child['show']) ?? 'suite',
@@ -47,6 +49,10 @@ function parseChild(child: Record<string, unknown>): ChildStatus {
     ...(refusedTools.length > 0 && { refusedTools }),
     ...(changes && { changes }),
     lastError: textOf(child['lastError']),
+    share: SHARES.find((share) => share === child['share']),
+    shareBecause: textOf(child['shareBecause']),
+    ...(sessions !== undefined && { sessions }),
+    ...(apart.length > 0 && { apart }),
   };
 }
 

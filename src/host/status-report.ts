@@ -3,7 +3,7 @@ import type { RunStatus } from '../agents/run-status.ts';
 import { groupMemory } from '../base/process-table.ts';
 import { VERSION } from '../base/version.ts';
 import type { ScreenCounts } from '../child/screen.ts';
-import type { Show } from '../config/config.ts';
+import type { Share, Show } from '../config/config.ts';
 import type { RefusedTool } from '../mcp/clean-lists.ts';
 
 export interface StatusReport {
@@ -47,6 +47,13 @@ export interface ChildStatus {
   /** Changes that the user hasn't accepted yet; undefined if there are none. */
   readonly changes?: ScreenCounts;
   readonly lastError: string | undefined;
+  /** Which sessions may share its process, and why. */
+  readonly share?: Share | undefined;
+  readonly shareBecause?: string | undefined;
+  /** How many sessions use its process; undefined for one. */
+  readonly sessions?: number | undefined;
+  /** Variables whose values keep other sessions from sharing its process. */
+  readonly apart?: readonly string[] | undefined;
 }
 
 /** Switchboard's own data. The rest comes from the operating system. */

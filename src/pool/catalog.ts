@@ -38,6 +38,8 @@ export interface CatalogEntry {
   readonly era: { readonly speaks: Era; readonly until: number } | undefined;
   /** It has asked for a host's roots. */
   readonly asksForRoots?: boolean | undefined;
+  /** It has asked a question during a call. */
+  readonly asksQuestions?: boolean | undefined;
 }
 
 const NOTHING: CatalogEntry = {
@@ -139,6 +141,10 @@ export class Catalog {
     if (!this.get(config).asksForRoots) this.#remember(config, { asksForRoots: true });
   }
 
+  rememberQuestions(config: ChildConfig): void {
+    if (!this.get(config).asksQuestions) this.#remember(config, { asksQuestions: true });
+  }
+
   eraOf(config: ChildConfig): Era | undefined {
     const { era } = this.get(config);
     return era && Date.now() < era.until ? era.speaks : undefined;
@@ -195,6 +201,7 @@ export class Catalog {
         framing: framing === 'content-length' || framing === 'newline' ? framing : undefined,
         era: parseEra(content['era']),
         ...(content['asksForRoots'] === true && { asksForRoots: true }),
+        ...(content['asksQuestions'] === true && { asksQuestions: true }),
       };
     } catch {
       return NOTHING; // missing or damaged: we learn it again

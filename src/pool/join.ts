@@ -46,6 +46,7 @@ export async function joinServer(
       askOutside,
       inputSchemaOf,
       onRootsAsked: () => catalog.rememberRoots(config),
+      onAsked: () => catalog.rememberQuestions(config),
       onHeld: () => wish.onHeld?.(),
       onMoved: (move) => wish.onMoved?.(move),
       onBug,
@@ -53,7 +54,9 @@ export async function joinServer(
     open: (which, attempt) => {
       const marks = { ...mark, ...processes.mark };
       const own = { env, variables, login, credentials, confine, onProcess, served, mark: marks };
-      return startServer(which, { ...attempt, ...own });
+      // Sessions must not wait for each other because of questions that most servers never ask.
+      const expectsQuestions = !processes.isShared || catalog.get(config).asksQuestions === true;
+      return startServer(which, { ...attempt, ...own, expectsQuestions });
     },
   });
   // The session that started it may have written the same values literally.

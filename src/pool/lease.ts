@@ -34,6 +34,8 @@ export interface Tenant
   readonly onMoved: (move: Move) => void;
   /** The server asks for its host's roots. */
   readonly onRootsAsked: () => void;
+  /** The server asks a question during a call. */
+  readonly onAsked: () => void;
 }
 
 /** Where a server's stderr goes for one session. */

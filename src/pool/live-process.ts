@@ -60,6 +60,7 @@ export class LiveProcess {
       return first.askOutside(question);
     },
     onRootsAsked: () => this.#noteRootsAsked(),
+    onAsked: () => this.#tellAll((one) => one.onAsked()),
   };
 
   async begin(start: (events: ServerEvents) => Promise<StartedServer>): Promise<this> {

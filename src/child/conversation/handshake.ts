@@ -35,6 +35,10 @@ export interface HandshakeConversationOptions {
   readonly askOutside: (question: Question) => Promise<Verbatim>;
   /** Called before a host is asked for its roots. */
   readonly onRootsAsked?: (() => void) | undefined;
+  /** Called when the server asks a question during a call. */
+  readonly onAsked?: (() => void) | undefined;
+  /** Whether to expect questions; otherwise calls hardly wait for each other until the first one. Default: true. */
+  readonly expectsQuestions?: boolean | undefined;
 }
 
 /** Pages a user has been asked to visit. The server may still report on them. */
@@ -44,6 +48,8 @@ const MOST_QUIET = 10_000;
 /** How long a call waits while another host's user hasn't answered a question. */
 const OPEN_QUESTION_MS = 10_000;
 const LOOK_AGAIN_MS = 1_000;
+/** The same if the server isn't known to ask questions. Most servers never do. */
+const UNEXPECTED_QUESTION_MS = 1_000;
 /** How long a server may continue with a cancelled call, if each of its host's requests is a separate party. */
 const HEEDS_CANCEL_MS = 5_000;
 
@@ -149,8 +155,10 @@ export class HandshakeConversation implements Conversation {
     const begin = performance.now();
     for (let ahead = this.#callAhead(call.caller); ahead; ahead = this.#callAhead(call.caller)) {
       const isAsking = ahead.questions > 0;
-      const limitMs = isAsking ? Math.min(OPEN_QUESTION_MS, timeoutMs) : timeoutMs;
-      const leftMs = begin + limitMs - performance.now();
+      const isLikely = isAsking || this.#expectsQuestions;
+      const mostMs = isAsking ? OPEN_QUESTION_MS : isLikely ? timeoutMs : UNEXPECTED_QUESTION_MS;
+      const leftMs = begin + Math.min(mostMs, timeoutMs) - performance.now();
+      if (leftMs <= 0 && !isLikely) break; // a question now would be refused
       if (leftMs <= 0) throw busyError(this.#options.name, isAsking);
       const turn = new Promise<void>((resolve) => this.#waiting.push(resolve));
       await cancellation.race(settleWithin(turn, Math.min(leftMs, LOOK_AGAIN_MS)));
@@ -169,6 +177,10 @@ export class HandshakeConversation implements Conversation {
     if (this.#waiting.length > 0) for (const wake of this.#waiting.splice(0)) wake();
   }
 
+  get #expectsQuestions(): boolean {
+    return this.#asking.size > 0 || (this.#options.expectsQuestions ?? true);
+  }
+
   /** Another host's call that this caller has to wait for. */
   #callAhead({ party }: Caller): Call | undefined {
     const ahead = this.#calls
@@ -180,6 +192,7 @@ export class HandshakeConversation implements Conversation {
   #noteAsking(call: Call): void {
     call.mayAsk = true;
     this.#quiet.delete(call.target);
+    if (this.#asking.size === 0) this.#options.onAsked?.();
     if (this.#asking.size >= MOST_QUIET) this.#asking.clear();
     this.#asking.add(call.target);
   }

@@ -12,6 +12,7 @@ import type {
 import { explainRefusedTools } from '../../mcp/clean-lists.ts';
 import { columnsOf, cutEnd, cutStart } from '../terminal/columns.ts';
 import { count, type Output, type Style } from '../terminal/output.ts';
+import { explainApart } from '../terminal/sharing.ts';
 
 export interface TableOptions {
   /** Columns of the terminal; Infinity without one. */
@@ -82,17 +83,24 @@ const SERVERS: Table<Row> = {
       align: 'right',
       cell: ({ uptimeMs }) => (uptimeMs === undefined ? '' : formatDuration(uptimeMs)),
     },
+    {
+      title: 'sessions',
+      align: 'right',
+      cell: ({ sessions }) => String(sessions ?? ''),
+    },
     { title: 'calls', align: 'right', cell: ({ calls }) => (calls === 0 ? '' : String(calls)) },
     { title: 'tools', align: 'right', cell: ({ tools }) => String(tools ?? '') },
     { title: 'listed', align: 'right', cell: ({ listedAt }, now) => formatAgo(listedAt, now) },
   ],
-  below: ({ lastError, state, refusedTools = [], changes }) => [
+  below: ({ lastError, state, refusedTools = [], changes, apart = [] }) => [
     ...(lastError === undefined
       ? []
       : [{ text: plain(lastError), style: state === 'error' ? 'red' : 'dim' } as const]),
-    ...[...explainRefusedTools(refusedTools), ...explainChanges(changes)].map(
-      (sentence) => ({ text: plain(sentence), style: 'yellow' }) as const,
-    ),
+    ...[
+      ...explainRefusedTools(refusedTools),
+      ...explainChanges(changes),
+      ...explainApart(apart),
+    ].map((sentence) => ({ text: plain(sentence), style: 'yellow' }) as const),
   ],
 };
 

@@ -1,7 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Cancellation } from '../../../../src/base/cancellation.ts';
 import type { ChildRequest } from '../../../../src/child/conversation/conversation.ts';
-import { HandshakeConversation } from '../../../../src/child/conversation/handshake.ts';
+import {
+  HandshakeConversation,
+  type HandshakeConversationOptions,
+} from '../../../../src/child/conversation/handshake.ts';
 import type { Caller, Question } from '../../../../src/mcp/caller.ts';
 import { projectRoots } from '../../../../src/mcp/roots.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../../src/rpc/message.ts';
@@ -19,6 +22,7 @@ function createConversation(
   capabilities: Record<string, unknown> = {},
   askOutside = async (_question: Question) => Verbatim.of('from outside'),
   isShared = false,
+  more: Partial<HandshakeConversationOptions> = {},
 ) {
   const scripted = createScriptedPeer({
     onRequest: (request) => conversation.answer(request),
@@ -32,6 +36,7 @@ function createConversation(
     timeoutMs: LIMIT_MS,
     roots: { project: projectRoots('/the project'), isShared },
     askOutside,
+    ...more,
   });
   const call = (name: string, caller?: Caller, more: Partial<ChildRequest> = {}) => {
     const params = Verbatim.of({ name, arguments: {} });
@@ -503,4 +508,29 @@ test('only a server with logging gets a level', () => {
   expect(sent).toEqual([]);
   conversation.setLogLevel('debug');
   expect(sent).toMatchObject([{ method: 'logging/setLevel', params: { level: 'debug' } }]);
+});
+
+test('a server that has never asked delays other hosts only briefly, until it asks', async () => {
+  vi.useFakeTimers();
+  const onAsked = vi.fn();
+  const { call, idsOf, ask } = createConversation({}, undefined, false, {
+    expectsQuestions: false,
+    onAsked,
+  });
+  const [ann, bob] = [new FakeCaller(), new FakeCaller()];
+  void call('slow', ann);
+  void call('other', bob);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(idsOf('other')).toHaveLength(0);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(idsOf('other')).toHaveLength(1);
+  // Now nobody knows whom it asks.
+  const asked = ask('elicitation/create', { message: 'Who?' });
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await asked)?.error?.message).toContain('cannot tell which one');
+  expect(onAsked).toHaveBeenCalledTimes(1);
+
+  void call('third', bob);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(idsOf('third')).toHaveLength(0);
 });

@@ -1,0 +1,306 @@
+// Sessions that share servers' processes, with real servers: what they share, what keeps them apart, and that nothing
+// of one session reaches another.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually, isReaped } from '../support/processes.ts';
+import type { Project as Folder } from '../support/project.ts';
+import { eraServer, testServer } from '../support/servers.ts';
+import {
+  countProcesses,
+  createUser,
+  type Message,
+  SharedSession,
+  shareProcesses,
+} from '../support/shared-sessions.ts';
+
+const BOX = testServer('toolbox');
+
+test('ten sessions with five servers have five processes, which end with the last session', async () => {
+  const names = ['one', 'two', 'three', 'four', 'five'];
+  const user = createUser(Object.fromEntries(names.map((name) => [name, BOX])));
+  const processes = shareProcesses();
+  const sessions = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      SharedSession.open(user, processes, {
+        folder: join(user.dir, index % 2 === 0 ? 'work' : 'other'),
+      }),
+    ),
+  );
+  const places = await Promise.all(
+    sessions.flatMap((session) => names.map((name) => session.whereIs(name))),
+  );
+  const pids = new Set(places.map(({ pid }) => pid));
+  expect(pids.size).toBe(5);
+  expect(countProcesses(processes)).toBe(5);
+  const { children } = sessions[0]?.project.switchboard.facts ?? {};
+  expect(children?.map(({ sessions }) => sessions)).toEqual([10, 10, 10, 10, 10]);
+
+  const [last, ...others] = sessions;
+  await Promise.all(others.map((session) => session.close()));
+  for (const name of names) expect(pids).toContain((await last?.whereIs(name))?.pid);
+  expect(last?.project.switchboard.facts.children[0]?.sessions).toBeUndefined();
+  await last?.close();
+  expect([...pids].filter((pid) => !isReaped(pid))).toEqual([]);
+  expect(sessions.flatMap(({ logged }) => logged)).toEqual([]);
+});
+
+test('share: project and share: session keep sessions apart', async () => {
+  const user = createUser({
+    everywhere: BOX,
+    here: { ...BOX, share: 'project' },
+    mine: { ...BOX, share: 'session' },
+  });
+  const processes = shareProcesses();
+  const folders = ['work', 'work', 'other'].map((name) => join(user.dir, name));
+  const sessions = await Promise.all(
+    folders.map((folder) => SharedSession.open(user, processes, { folder })),
+  );
+  const pidsOf = async (name: string) => {
+    const places = await Promise.all(sessions.map((session) => session.whereIs(name)));
+    return places.map(({ pid }) => pid);
+  };
+  expect(new Set(await pidsOf('everywhere')).size).toBe(1);
+  const [first, second, third] = await pidsOf('here');
+  expect([first === second, first === third]).toEqual([true, false]);
+  expect(new Set(await pidsOf('mine')).size).toBe(3);
+});
+
+/** Recorded on real hosts: 20 variables were set in the terminal. */
+function recordedEnvironments({ dir, env: { PATH = '' } }: Folder) {
+  const base = {
+    HOME: join(dir, 'home'),
+    LANG: 'C.UTF-8',
+    PATH,
+    SHELL: '/bin/bash',
+    TERM: 'xterm-256color',
+    TMPDIR: '/tmp',
+    USER: 'ann',
+  };
+  const kept = { LOGNAME: 'ann', AWS_PROFILE: 'work', KUBECONFIG: '/home/ann/.kube/config' };
+  const dropped = {
+    GITHUB_TOKEN: 'ghp_of_ann',
+    SSH_AUTH_SOCK: '/run/user/1000/agent',
+    GIT_AUTHOR_NAME: 'Ann',
+  };
+  const session = (number: number) => ({
+    PWD: join(dir, 'work'),
+    SHLVL: String(number),
+    TERM_SESSION_ID: `w0t${number}`,
+    CLAUDECODE: '1',
+    CLAUDE_CODE_ENTRYPOINT: 'cli',
+    CLAUDE_CODE_SESSION_ID: `session-${number}`,
+    CLAUDE_CODE_MESSAGING_SOCKET: `/tmp/claude-${number}.sock`,
+    CLAUDE_CODE_MESSAGING_TOKEN: `messaging-${number}`,
+    CLAUDE_PROJECT_DIR: join(dir, number % 2 === 0 ? 'work' : 'other'),
+    ANTHROPIC_API_KEY: 'sk-ant-of-ann',
+  });
+  return {
+    codex: base,
+    claude: session,
+    claudeEnv: (number: number) => ({ ...base, ...kept, ...dropped, ...session(number) }),
+    gemini: { ...base, ...kept, GEMINI_CLI: '1', PWD: join(dir, 'work') },
+  };
+}
+
+describe('the environments of Claude Code, Codex and Gemini', () => {
+  async function openHosts(entry: object, login?: NodeJS.ProcessEnv) {
+    const user = createUser({ box: { ...BOX, ...entry } });
+    const recorded = recordedEnvironments(user);
+    const processes = shareProcesses({ readLogin: async () => login ?? {} });
+    const open = (env: Record<string, string>) => SharedSession.open(user, processes, { env });
+    const hosts = {
+      claude: await open(recorded.claudeEnv(1)),
+      claude2: await open(recorded.claudeEnv(2)),
+      codex: await open(recorded.codex),
+      gemini: await open(recorded.gemini),
+    };
+    const places = {
+      claude: await hosts.claude.whereIs('box'),
+      claude2: await hosts.claude2.whereIs('box'),
+      codex: await hosts.codex.whereIs('box'),
+      gemini: await hosts.gemini.whereIs('box'),
+    };
+    return { hosts, places, processes, recorded };
+  }
+
+  test('sessions of one host share, and each host has its own process', async () => {
+    const { hosts, places, processes } = await openHosts({});
+    expect(places.claude.pid).toBe(places.claude2.pid);
+    expect(countProcesses(processes)).toBe(3);
+    expect(places.claude.env).toMatchObject({
+      GITHUB_TOKEN: 'ghp_of_ann',
+      AWS_PROFILE: 'work',
+      ANTHROPIC_API_KEY: 'sk-ant-of-ann',
+    });
+    expect(places.gemini.env).toMatchObject({ AWS_PROFILE: 'work' });
+    for (const { env } of [places.gemini, places.codex]) {
+      expect(Object.keys(env).filter((name) => /TOKEN|SSH|ANTHROPIC/.test(name))).toEqual([]);
+    }
+    const { apart } = hosts.codex.project.switchboard.facts.children[0] ?? {};
+    expect(apart).toEqual(
+      'ANTHROPIC_API_KEY AWS_PROFILE GITHUB_TOKEN GIT_AUTHOR_NAME KUBECONFIG'.split(' '),
+    );
+  });
+
+  test('no server gets a variable of one session', async () => {
+    const { places, recorded } = await openHosts({});
+    const ofSession = Object.keys(recorded.claude(1)).filter(
+      (name) => name !== 'ANTHROPIC_API_KEY',
+    );
+    expect(ofSession.filter((name) => Object.hasOwn(places.claude.env, name))).toEqual([]);
+    expect(JSON.stringify(places)).not.toContain('messaging-');
+  });
+
+  test('with minimal, all of them share one process, whoever starts it', async () => {
+    const { places, processes } = await openHosts({ environment: 'minimal' });
+    expect(countProcesses(processes)).toBe(1);
+    expect(places.codex.env).not.toHaveProperty('AWS_PROFILE');
+    expect(places.codex.env).not.toHaveProperty('ANTHROPIC_API_KEY');
+  });
+
+  test('with login, all of them share one process with the variables of the login shell', async () => {
+    const login = { PATH: process.env['PATH'] ?? '', AWS_PROFILE: 'from the shell' };
+    const { places, processes } = await openHosts({ environment: 'login' }, login);
+    expect(countProcesses(processes)).toBe(1);
+    expect(places.gemini.env).toMatchObject({ AWS_PROFILE: 'from the shell' });
+    expect(places.gemini.env).not.toHaveProperty('GITHUB_TOKEN');
+  });
+});
+
+describe("two accounts' tokens never mix", () => {
+  const ways: [string, object][] = [
+    ['inherited', {}],
+    ['in env', { environment: 'minimal', env: { GITHUB_TOKEN: '${TOKEN}' } }],
+    ['in an argument', { environment: 'minimal', args: [...BOX.args, '--token=${TOKEN}'] }],
+    ['in passEnv', { environment: 'minimal', passEnv: ['TOKEN'] }],
+  ];
+
+  test.each(ways)('%s', async (_way, entry) => {
+    const user = createUser({ box: { ...BOX, ...entry } });
+    const processes = shareProcesses();
+    const open = (token: string) =>
+      SharedSession.open(user, processes, { env: { ...user.env, TOKEN: token } });
+    const [ann, bob, again] = [await open('of-ann'), await open('of-bob'), await open('of-ann')];
+    const whereIs = async (session: SharedSession) => session.whereIs('box');
+    const places = await Promise.all([ann, bob, again].map(whereIs));
+    expect(countProcesses(processes)).toBe(2);
+    expect(places[0]?.pid).toBe(places[2]?.pid);
+    expect(JSON.stringify(places[0])).not.toContain('of-bob');
+    expect(JSON.stringify(places[1])).not.toContain('of-ann');
+  });
+
+  test('in the agent of ssh', async () => {
+    const user = createUser({ box: { ...BOX, environment: 'minimal' } });
+    const processes = shareProcesses();
+    const open = (env: Record<string, string>) =>
+      SharedSession.open(user, processes, { env: { ...user.env, ...env } });
+    const [ann, bob] = [await open({ SSH_AUTH_SOCK: '/a' }), await open({ SSH_AUTH_SOCK: '/b' })];
+    expect((await ann.whereIs('box')).env['SSH_AUTH_SOCK']).toBe('/a');
+    expect((await bob.whereIs('box')).env['SSH_AUTH_SOCK']).toBe('/b');
+  });
+});
+
+test('a crash is reported to each session once, and the next use starts one process', async () => {
+  const user = createUser({ box: BOX });
+  const processes = shareProcesses();
+  const sessions = await Promise.all([1, 2, 3].map(() => SharedSession.open(user, processes)));
+  const pids = await Promise.all(sessions.map(async (one) => (await one.whereIs('box')).pid));
+  expect(new Set(pids).size).toBe(1);
+
+  const [first, second] = sessions;
+  const waiting = second?.call('box', 'wait', { ms: 60_000 });
+  waiting?.catch(() => {});
+  await first?.call('box', 'exit', { code: 7 }).catch(() => {});
+  await expect(waiting).resolves.toContain('exited with code 7');
+  await eventually(() => sessions.every(({ logged }) => logged.length > 0));
+  for (const { logged } of sessions) {
+    expect(logged).toEqual([expect.stringContaining('Child MCP box exited with code 7')]);
+  }
+  const next = await Promise.all(sessions.map(async (one) => (await one.whereIs('box')).pid));
+  expect(new Set(next).size).toBe(1);
+  expect(next[0]).not.toBe(pids[0]);
+  expect(countProcesses(processes)).toBe(1);
+});
+
+test('a server that keeps crashing is parked for all sessions', async () => {
+  const user = createUser({ box: { command: process.execPath, args: ['--eval', '0'] } });
+  const processes = shareProcesses();
+  const sessions = await Promise.all([1, 2, 3].map(() => SharedSession.open(user, processes)));
+  const outcomes: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    for (const session of sessions) outcomes.push(await session.call('box', 'echo').catch(String));
+  }
+  expect(outcomes.filter((text) => text.includes('parked until')).length).toBeGreaterThanOrEqual(3);
+});
+
+test('the end of one session cuts no call of another, and cancels its own', async () => {
+  const user = createUser({ box: {} });
+  const journal = join(user.dir, 'journal');
+  const entry = { ...testServer('faulty', '--tag=x', `--journal=${journal}`), cwd: '~' };
+  user.write('home/.switchboard/switchboard.config.json', { mcpServers: { box: entry } });
+  const processes = shareProcesses();
+  const [stays, goes] = await Promise.all([1, 2].map(() => SharedSession.open(user, processes)));
+  const notes = () => (existsSync(journal) ? readFileSync(journal, 'utf8') : '');
+  const calls = () => notes().split('"hold"').length - 1;
+  // The first call of a tool that may ask runs alone.
+  await stays?.call('box', 'echo', { text: 'hi' });
+  const held = stays?.call('box', 'hold');
+  await eventually(() => calls() === 1);
+  await stays?.call('box', 'release');
+  expect(await held).toBe('held');
+
+  const mine = stays?.call('box', 'hold');
+  const theirs = goes?.call('box', 'hold');
+  theirs?.catch(() => {});
+  await eventually(() => calls() === 3);
+  await goes?.close();
+  await eventually(() => notes().includes('cancelled'));
+  expect(countProcesses(processes)).toBe(1);
+  await stays?.call('box', 'release');
+  expect(await mine).toBe('held');
+  expect(stays?.logged).toEqual([]);
+});
+
+describe.each(['handshake', 'both', 'modern'])('a server of the era "%s"', (era) => {
+  test('serves sessions of both eras, and asks the one that called', async () => {
+    const user = createUser({ box: eraServer(era) }, { timeouts: { childSpawnMs: 60_000 } });
+    const processes = shareProcesses();
+    const capabilities = { elicitation: {} };
+    const asked: string[] = [];
+    const answerAs = (name: string) => (question: Message) => {
+      asked.push(`${name}: ${question.method}`);
+      return { action: 'accept', content: { name } };
+    };
+    const ann = await SharedSession.open(user, processes, {
+      capabilities,
+      answer: answerAs('Ann'),
+    });
+    const bob = await SharedSession.open(user, processes, {
+      capabilities,
+      answer: answerAs('Bob'),
+    });
+    const modern = await SharedSession.open(user, processes, { era: 'modern', capabilities });
+
+    const echoed = await Promise.all(
+      [ann, bob, modern].map((session, index) =>
+        session.call('box', 'echo', { text: `no. ${index}` }),
+      ),
+    );
+    expect(echoed.map((text) => /no\. \d/.exec(text)?.[0])).toEqual(['no. 0', 'no. 1', 'no. 2']);
+    expect(countProcesses(processes)).toBe(1);
+    // From its first question on, calls of other sessions wait.
+    expect(await ann.call('box', 'ask_form')).toContain('Ann');
+    const [byAnn, byBob] = await Promise.all([
+      ann.call('box', 'ask_form'),
+      bob.call('box', 'ask_form'),
+    ]);
+    expect(byAnn).toContain('Ann');
+    expect(byBob).toContain('Bob');
+    expect(asked.toSorted()).toEqual([
+      'Ann: elicitation/create',
+      'Ann: elicitation/create',
+      'Bob: elicitation/create',
+    ]);
+  });
+});

@@ -55,6 +55,8 @@ export class SharedServer {
   #identity: ProcessIdentity;
   #live: LiveProcess | undefined;
   #starting: Starting | undefined;
+  /** The process that its sessions were last told to leave. */
+  #left: LiveProcess | undefined;
   #linger: NodeJS.Timeout | undefined;
   /** The only session that may use it, if others have different roots. */
   #only: number | undefined;
@@ -110,6 +112,7 @@ export class SharedServer {
     this.#isClosed = true;
     clearTimeout(this.#linger);
     this.#cancelStart(new SwitchboardError('CANCELLED', 'Switchboard is shutting down.'));
+    await this.#left?.stop();
     if (this.#live) await this.#stop(this.#live, undefined);
     await this.#starter.stopped;
   }
@@ -120,6 +123,7 @@ export class SharedServer {
     if (!live) return;
     this.#live = undefined;
     live.moveAll({ why: 'memory', message });
+    this.#left = live;
     const gone = settleWithin(live.started.link.ended, LEAVE_MS).then(() => live.stop());
     this.#starter.alsoWaitFor(gone);
   }

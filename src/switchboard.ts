@@ -369,7 +369,6 @@ export class Switchboard implements AsyncDisposable {
       credentials: await this.#credentialsFor(config, variables),
       confine: config.sandbox && (await this.#confineFor(config, config.sandbox)),
       mark: depthMark(env, isAssistant),
-      onProcess: (pid) => void this.#note(() => processes.noteProcess(pid)),
       served: { project, isShared },
       stderr: stderrSink(config, this.#config, log),
       screen: this.#screenFor(config),
@@ -385,7 +384,11 @@ export class Switchboard implements AsyncDisposable {
     if (processes) return processes;
     this.#ownProcesses ??= import('./pool/processes.ts').then(
       (module) =>
-        new module.Processes({ note: this.#runNote, onBug: (error) => this.#reportBug(error) }),
+        new module.Processes({
+          note: this.#runNote,
+          onBug: (error) => this.#reportBug(error),
+          onProblem: (problem) => this.#options.log.debug(problem),
+        }),
     );
     return this.#ownProcesses;
   }

@@ -13,7 +13,7 @@ import type { Wish } from './slot.ts';
 
 export interface JoinOptions
   extends IdentityParts,
-    Pick<StartOptions, 'credentials' | 'confine' | 'mark' | 'onProcess' | 'served'>,
+    Pick<StartOptions, 'credentials' | 'confine' | 'mark' | 'served'>,
     Pick<Tenant, 'stderr' | 'askOutside' | 'inputSchemaOf' | 'onBug'> {
   readonly processes: Processes;
   readonly catalog: Catalog;
@@ -26,7 +26,7 @@ export async function joinServer(
   options: JoinOptions,
 ): Promise<Child> {
   const { processes, catalog, env, variables, login, session, mark } = options;
-  const { credentials, confine, onProcess, served } = options;
+  const { credentials, confine, served } = options;
   const { cancellation, preferredEra, onNotification, onStopping } = wish;
   const { stderr, askOutside, inputSchemaOf, onBug } = options;
   const { lingerMs, maxMemoryMb } = config;
@@ -53,6 +53,7 @@ export async function joinServer(
     },
     open: (which, attempt) => {
       const marks = { ...mark, ...processes.mark };
+      const onProcess = (pid: number): void => void processes.noteProcess(pid);
       const own = { env, variables, login, credentials, confine, onProcess, served, mark: marks };
       // Sessions must not wait for each other because of questions that most servers never ask.
       const expectsQuestions = !processes.isShared || catalog.get(config).asksQuestions === true;

@@ -36,6 +36,7 @@ export class LiveProcess {
   #watched: ReadonlySet<string> | undefined;
   #hasAskedForRoots = false;
   #lingerMs = 0;
+  #isLingering = false;
 
   constructor(options: LiveProcessOptions) {
     this.#options = options;
@@ -91,6 +92,11 @@ export class LiveProcess {
     return this.#leases.size;
   }
 
+  /** Whether it waits for another session. */
+  get isLingering(): boolean {
+    return this.#isLingering;
+  }
+
   get apart(): readonly string[] {
     return this.#options.apart();
   }
@@ -118,6 +124,7 @@ export class LiveProcess {
     const lease = new Lease(this, tenant);
     if (this.#ended) lease.noteEnd(this.#ended);
     else this.#leases.add(lease);
+    this.#isLingering = false;
     this.#lingerMs = Math.max(this.#lingerMs, tenant.lingerMs);
     if (this.#isPaused) this.balance();
     return lease;
@@ -138,7 +145,9 @@ export class LiveProcess {
     this.balance();
     this.updateLogLevel();
     this.#watchAll().catch(() => {}); // it may no longer have the resource
-    if (this.#leases.size === 0) return this.#options.onUnused(why, this.#lingerMs);
+    if (this.#leases.size > 0) return;
+    this.#isLingering = true;
+    return this.#options.onUnused(why, this.#lingerMs);
   }
 
   /** Makes all sessions use another process. */

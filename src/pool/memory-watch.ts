@@ -8,6 +8,8 @@ export interface MemoryWatchOptions {
   readonly servers: () => Iterable<SharedServer>;
   /** The memory of process groups, in bytes. */
   readonly measure: (leaders: readonly number[]) => Promise<ReadonlyMap<number, number>>;
+  /** How often it looks, in milliseconds. */
+  readonly everyMs?: number | undefined;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -50,9 +52,9 @@ export class MemoryWatch {
       await this.#look(running);
       this.#lookLater();
     };
-    const failed = this.#options.onBug;
+    const { onBug: failed, everyMs = LOOK_MS } = this.#options;
     const start = guard(failed, () => void look().catch(failed));
-    this.#timer ??= setTimeout(start, LOOK_MS).unref();
+    this.#timer ??= setTimeout(start, everyMs).unref();
   }
 
   async #look(running: readonly SharedServer[]): Promise<void> {

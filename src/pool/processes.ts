@@ -14,10 +14,14 @@ export interface ProcessesOptions {
   /** Whether several sessions use them. */
   readonly isShared?: boolean;
   readonly onBug: (error: unknown) => void;
+  /** Gets sentences for the debug log. */
+  readonly onProblem?: (problem: string) => void;
   /** Replaces the login shell. */
   readonly readLogin?: () => Promise<NodeJS.ProcessEnv>;
   /** Replaces the measurement of how much memory process groups use. */
   readonly measureMemory?: typeof groupMemory;
+  /** How often that is measured, in milliseconds. */
+  readonly measureEveryMs?: number;
 }
 
 /** Its restart limit still counts for a while. */
@@ -39,6 +43,7 @@ export class Processes implements AsyncDisposable {
     this.#memory = new MemoryWatch({
       servers: () => this.servers(),
       measure: options.measureMemory ?? groupMemory,
+      everyMs: options.measureEveryMs,
       onBug: options.onBug,
     });
   }
@@ -48,8 +53,13 @@ export class Processes implements AsyncDisposable {
     return this.#options.note.environment;
   }
 
-  noteProcess(pid: number): Promise<void> {
-    return this.#options.note.add(pid);
+  async noteProcess(pid: number): Promise<void> {
+    try {
+      await this.#options.note.add(pid);
+    } catch (error) {
+      // A read-only home must not keep servers from starting.
+      this.#options.onProblem?.(`could not record the started processes: ${String(error)}`);
+    }
   }
 
   /** A number for a new session. */
@@ -70,7 +80,8 @@ export class Processes implements AsyncDisposable {
   /** A share of the process with this identity, which is started if it doesn't run. */
   async lease(request: LeaseRequest): Promise<Lease> {
     if (this.#isClosed) throw new Error('There are no more processes.');
-    const lease = await this.#serverFor(request).lease(request);
+    let lease: Lease | undefined;
+    while (!lease) lease = await this.#serverFor(request).lease(request);
     this.#memory.watch(request.tenant.maxMemoryMb);
     return lease;
   }

@@ -83,12 +83,13 @@ export class SharedServer {
 
   /** Whether a session with this identity may use it. */
   isFor({ key, base }: ProcessIdentity, session: number): boolean {
-    if (this.#only !== undefined && this.#only !== session) return false;
+    if (!this.#isOpenTo(session)) return false;
     if (key !== this.#identity.key) return false;
     return this.#live || this.#starting ? fitsBase(this.#identity.base, base) : true;
   }
 
-  async lease(request: LeaseRequest): Promise<Lease> {
+  /** Undefined if it turns out that the session needs another one. */
+  async lease(request: LeaseRequest): Promise<Lease | undefined> {
     const { tenant, cancellation } = request;
     clearTimeout(this.#linger);
     if (this.#live) return this.#live.join(tenant);
@@ -96,7 +97,9 @@ export class SharedServer {
     this.#starting ??= this.#start(request);
     const { live } = this.#starting;
     try {
-      return (await cancellation.race(live)).join(tenant);
+      const started = await cancellation.race(live);
+      // The server may have asked another session for its roots.
+      return this.#isOpenTo(tenant.session) ? started.join(tenant) : undefined;
     } catch (error) {
       this.#waiting.delete(tenant);
       if (this.#waiting.size === 0) this.#cancelStart(error);
@@ -104,7 +107,19 @@ export class SharedServer {
       throw error;
     } finally {
       this.#waiting.delete(tenant);
+      this.#stopIfLeft();
     }
+  }
+
+  #isOpenTo(session: number): boolean {
+    return this.#only === undefined || this.#only === session;
+  }
+
+  /** Everyone who waited for it has left at the last moment. */
+  #stopIfLeft(): void {
+    const live = this.#live;
+    if (!live || this.#waiting.size > 0 || live.sessions > 0 || live.isLingering) return;
+    void this.#stop(live, undefined);
   }
 
   /** Stops it whatever it is doing. */

@@ -5,7 +5,7 @@ import { cleanText, formatDuration, printable } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { isUsable } from '../../calls/usable.ts';
 import type { Child } from '../../child/child.ts';
-import type { ChildConfig, Config } from '../../config/config.ts';
+import type { ChildConfig, Config, Share } from '../../config/config.ts';
 import { isDescribed, rememberDerived } from '../../config/server/derived-descriptions.ts';
 import { describeServer } from '../../mcp/describe-server.ts';
 import type { Tool } from '../../mcp/tools.ts';
@@ -23,8 +23,10 @@ import { describeFailure, type Failure } from '../terminal/failure.ts';
 import { formatRows, indentText } from '../terminal/layout.ts';
 import { count, createOutput, type Output, type Style } from '../terminal/output.ts';
 import { downloadNote, Progress } from '../terminal/progress.ts';
+import { describeShare } from '../terminal/sharing.ts';
 import { adviceOnConfig, adviceOnTools } from './advice.ts';
 import { inspectAgentFiles, printAgentFiles } from './agent-files.ts';
+import { adviceOnApart, findApart } from './apart.ts';
 import { askAboutWaiting } from './ask-trust.ts';
 import { reportLiterals } from './literal-secrets.ts';
 
@@ -41,6 +43,9 @@ interface Finding {
   readonly allowedTools: number | undefined;
   /** Derived from its title and tools, unless the user has described it. */
   readonly description: string | undefined;
+  /** Which sessions share its process, and why. */
+  readonly share: Share;
+  readonly shareBecause: string;
   readonly advice: readonly string[];
   readonly error: Failure | undefined;
 }
@@ -120,9 +125,10 @@ async function examineAll(
   output: Output,
 ): Promise<Finding[]> {
   using progress = new Progress(output);
+  const apart = await findApart(context.config.home);
   return await Promise.all(
     children.map(async (child) => {
-      const examined = examine(child, context);
+      const examined = examine(child, context, apart.get(child.name));
       const finding = await progress.during(child.name, examined, downloadNote(child));
       progress.clear();
       printFinding(finding, output);
@@ -134,9 +140,11 @@ async function examineAll(
 async function examine(
   config: ChildConfig,
   { switchboard, cancellation }: CommandContext,
+  apart: readonly string[] | undefined,
 ): Promise<Finding> {
-  const { name, origin } = config;
-  const about = { name, origin, advice: adviceOnConfig(config) };
+  const { name, origin, share, shareBecause } = config;
+  const advice = [...adviceOnConfig(config), ...adviceOnApart(name, apart)];
+  const about = { name, origin, share, shareBecause, advice };
   const begin = performance.now();
   try {
     const child = await switchboard.pool.use(name, cancellation);
@@ -199,9 +207,11 @@ function printSurroundings({ files, project, warnings }: Config, output: Output)
 
 function printFinding(finding: Finding, output: Output): void {
   const { ok, server, revision, description, error, advice, origin } = finding;
+  const { share, shareBecause } = finding;
   if (ok) {
     printHeading(finding, ['✓', 'green'], describeTools(finding), output);
     printBelow(printable(`${server}, MCP ${revision}`), 'dim', output);
+    printBelow(printable(describeShare(share, shareBecause)), 'dim', output);
     if (description !== undefined)
       printBelow(`described to hosts as: ${description}`, 'dim', output);
   } else if (error?.code === 'CANCELLED') {

@@ -13,11 +13,14 @@ type Launch = Pick<Command, 'cmd' | 'args'>;
 const MOST_LEVELS = 6;
 
 export function identityOf(config: ChildConfig): string {
-  const { command, cwd } = config;
   const what = launchOf(config);
-  return digestTwice(
-    what && command && !config.remote ? { ...what, version: packageVersion(command, cwd) } : what,
-  );
+  const isProgram = config.command && !config.remote;
+  return digestTwice(what && isProgram ? { ...what, version: versionOf(config) } : what);
+}
+
+/** The version of a server's package, if it is on this disk. */
+export function versionOf({ command, remote, cwd }: ChildConfig): string | undefined {
+  return command && !remote ? packageVersion(command, cwd) : undefined;
 }
 
 /** An identity that stays the same when the server is updated. Two servers with the same command differ by name. */

@@ -7,7 +7,7 @@ import { realPathOf } from '../base/paths.ts';
 import { classifyEnvironment, type Variables } from '../child/environment.ts';
 import type { ChildConfig, Share } from '../config/config.ts';
 import { expandCommand, expandRemote } from '../config/server/expand.ts';
-import { identityOf } from './identity.ts';
+import { versionOf } from './identity.ts';
 
 export interface ProcessIdentity {
   /** Equal for processes that differ at most in their base variables. */
@@ -50,7 +50,7 @@ export function processIdentity(config: ChildConfig, parts: IdentityParts): Proc
     config.sandbox && [config.sandbox, parts.project],
     [config.framing, config.protocolVersion, config.stderr, config.timeouts.stopMs],
     [config.messageBytes, config.messageShape],
-    identityOf(config), // a new version of the program
+    versionOf(config) ?? null, // an update starts a new process
   ]);
   return {
     family,

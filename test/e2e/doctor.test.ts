@@ -44,6 +44,26 @@ test('prints results while another server is still starting', async () => {
   expect(printed.stdout).toMatch(/✓ quick[^✓]*✓ slow[^✓]*Working servers: 2 of 2\.\n$/);
 });
 
+test('says which sessions share each server, and why', async () => {
+  const project = createProject({
+    ...configWith({
+      box: testServer('toolbox'),
+      web: { ...testServer('toolbox'), share: 'session' },
+    }),
+    'home/.switchboard/switchboard.config.json': {
+      mcpServers: { notes: { ...testServer('toolbox'), cwd: '~' } },
+    },
+  });
+  const { stdout } = await runSwitchboard(project, ['doctor']);
+  expect(stdout).toMatch(/✓ notes[^✓]*shared by all your sessions \(it is in your own files and/);
+  expect(stdout).toMatch(/✓ box[^✓]*shared by the sessions in this project \(it isn't declared in/);
+  expect(stdout).toMatch(/✓ web[^✓]*not shared \("share" in /);
+  const { stdout: json } = await runSwitchboard(project, ['doctor', '--json']);
+  const { children } = JSON.parse(json) as { children: { name: string; share: string }[] };
+  const shares = children.map(({ name, share }) => `${name}: ${share}`).sort();
+  expect(shares).toEqual(['box: project', 'notes: user', 'web: session']);
+});
+
 describe('an interruption', () => {
   test('keeps the results so far, names the rest, and exits with 130', async () => {
     const project = createSlowProject();

@@ -1,6 +1,6 @@
 // Sessions that share servers' processes, with real servers: what they share, what keeps them apart, and that nothing
 // of one session reaches another.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually, isReaped } from '../support/processes.ts';
@@ -303,4 +303,145 @@ describe.each(['handshake', 'both', 'modern'])('a server of the era "%s"', (era)
       'Bob: elicitation/create',
     ]);
   });
+});
+
+describe('roots', () => {
+  const roots = (uri: string) => ({
+    capabilities: { roots: { listChanged: true } },
+    answer: ({ method }: Message) => (method === 'roots/list' ? { roots: [{ uri }] } : undefined),
+  });
+
+  test('a server that asks for them is shared only between equal ones', async () => {
+    const user = createUser(
+      { box: eraServer('handshake') },
+      { timeouts: { childSpawnMs: 60_000 } },
+    );
+    const processes = shareProcesses();
+    const open = (uri: string) => SharedSession.open(user, processes, roots(uri));
+    const [ann, bob] = [await open('file:///a'), await open('file:///b')];
+    expect(await ann.call('box', 'pid')).toBe(await bob.call('box', 'pid'));
+
+    // Now it turns out that it asks: one of them gets another process.
+    expect(await bob.call('box', 'roots')).toContain('file:///b');
+    expect(await ann.call('box', 'roots')).toContain('file:///a');
+    expect(await bob.call('box', 'roots')).toContain('file:///b');
+    expect(await ann.call('box', 'pid')).not.toBe(await bob.call('box', 'pid'));
+
+    // Everyone who comes later is asked first.
+    const [cid, dan, eve] = [
+      await open('file:///c'),
+      await open('file:///c'),
+      await open('file:///d'),
+    ];
+    const pids = [cid, dan, eve].map((session) => session.call('box', 'pid'));
+    const [first, second, third] = await Promise.all(pids);
+    expect(first).toBe(second);
+    expect(third).not.toBe(first);
+    expect(await eve.call('box', 'roots')).toContain('file:///d');
+  });
+});
+
+test('a server above its memory limit is restarted between calls, and every session is told', async () => {
+  const user = createUser({ box: { ...BOX, maxMemoryMb: 100 } });
+  let mb = 50;
+  const processes = shareProcesses({
+    measureEveryMs: 50,
+    measureMemory: async (pids) => new Map(pids.map((pid) => [pid, mb << 20])),
+  });
+  const sessions = await Promise.all([1, 2].map(() => SharedSession.open(user, processes)));
+  const pids = await Promise.all(sessions.map(async (one) => (await one.whereIs('box')).pid));
+  mb = 200;
+  await eventually(() => sessions.every(({ logged }) => logged.length > 0));
+  mb = 50;
+  for (const { logged } of sessions) {
+    expect(logged).toEqual([
+      'Server "box" used 200 MB of memory, more than its limit of 100 MB. It restarts the next time it\'s used.',
+    ]);
+  }
+  const next = await Promise.all(sessions.map(async (one) => (await one.whereIs('box')).pid));
+  expect(new Set([...pids, ...next]).size).toBe(2);
+  expect(isReaped(pids[0] ?? 0)).toBe(true);
+});
+
+test('each session hears only of the resources it watches', async () => {
+  const user = createUser({ box: eraServer('handshake') }, { timeouts: { childSpawnMs: 60_000 } });
+  const processes = shareProcesses();
+  const [ann, bob] = [
+    await SharedSession.open(user, processes),
+    await SharedSession.open(user, processes),
+  ];
+  for (const session of [ann, bob]) await session.project.switchboard.pool.warm('box');
+  const uri = 'fixture://static';
+  expect((await ann.request('resources/subscribe', { uri })).error).toBeUndefined();
+  const updates = ({ received }: SharedSession) =>
+    received.filter(({ method }) => method === 'notifications/resources/updated').length;
+  await bob.call('box', 'touch', { uri });
+  await eventually(() => updates(ann) === 1);
+  expect(updates(bob)).toBe(0);
+
+  expect((await bob.request('resources/subscribe', { uri })).error).toBeUndefined();
+  await ann.close();
+  await bob.call('box', 'touch', { uri });
+  await eventually(() => updates(bob) === 1);
+});
+
+test("a reload in one session leaves the others' processes alone", async () => {
+  const user = createUser({ box: BOX });
+  const processes = shareProcesses();
+  const [ann, bob] = [
+    await SharedSession.open(user, processes),
+    await SharedSession.open(user, processes),
+  ];
+  const [before] = [await ann.whereIs('box'), await bob.whereIs('box')];
+  user.write('home/.switchboard/switchboard.config.json', {
+    mcpServers: { box: { ...BOX, cwd: '~', env: { NEW: 'value' } } },
+  });
+  expect(await ann.project.reload()).toMatchObject({ ok: true });
+  const after = await ann.whereIs('box');
+  expect(after.env['NEW']).toBe('value');
+  expect(after.pid).not.toBe(before.pid);
+  expect((await bob.whereIs('box')).pid).toBe(before.pid);
+  await bob.project.reload();
+  expect((await bob.whereIs('box')).pid).toBe(after.pid);
+  await eventually(() => isReaped(before.pid));
+});
+
+test('a secret of one session stays masked in what the other one prints', async () => {
+  const quiet = { ...BOX, environment: 'minimal' };
+  const user = createUser({ box: { ...quiet, args: [...BOX.args, 'hunter2-secret'] } });
+  const processes = shareProcesses();
+  const ann = await SharedSession.open(user, processes);
+  await ann.whereIs('box');
+  // For this session, the same argument comes from a variable.
+  user.write('home/.switchboard/switchboard.config.json', {
+    mcpServers: { box: { ...quiet, cwd: '~', args: [...BOX.args, '${KEY}'] } },
+  });
+  const keyed = { ...user.env, KEY: 'hunter2-secret' };
+  const bob = await SharedSession.open(user, processes, { env: keyed });
+  await bob.call('box', 'say', { text: 'the key is hunter2-secret' });
+  await eventually(() => bob.stderr.length > 0);
+  expect(bob.stderr).toEqual(['box: the key is ***']);
+  expect(countProcesses(processes)).toBe(1);
+});
+
+test('the audit log has the start and the end of each session’s share', async () => {
+  const user = createUser({ box: BOX }, { audit: true });
+  const processes = shareProcesses();
+  const [ann, bob] = [
+    await SharedSession.open(user, processes),
+    await SharedSession.open(user, processes),
+  ];
+  const [{ pid }] = [await ann.whereIs('box'), await bob.whereIs('box')];
+  await ann.close();
+  await bob.close();
+  const folder = join(user.dir, 'home/.switchboard/audit');
+  const events = readdirSync(folder)
+    .filter((file) => file.endsWith('.jsonl'))
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').trim().split('\n'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const of = (type: string) => events.filter((event) => event['type'] === type);
+  expect(of('start').map((event) => event['pid'])).toEqual([pid, pid]);
+  // Each session writes its own file.
+  const reasons = of('stop').map((event) => event['reason']);
+  expect(reasons.sort()).toEqual(['exited', 'released']);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { adviceOnTools } from '../../../src/cli/doctor/advice.ts';
+import { adviceOnApart } from '../../../src/cli/doctor/apart.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { childConfig } from '../../support/child-config.ts';
 
@@ -29,4 +30,15 @@ test('tools with hidden characters are named', () => {
   expect(adviceOnTools(childConfig({ name: 'kid' }), [], { refusedTools })).toEqual([
     'Not listed because of hidden characters: a\\u200bb (name).',
   ]);
+});
+
+test('variables that keep sessions apart are named, with both ways to share', () => {
+  expect(adviceOnApart('kid')).toEqual([]);
+  expect(adviceOnApart('kid', ['AWS_PROFILE'])).toEqual([
+    'Some sessions have their own process, because AWS_PROFILE has another value there. To share one process, set suites.kid.environment to "login" (the variables of your login shell) or to "minimal" (none of these; add those it needs to passEnv).',
+  ]);
+  const many = ['A', 'B', 'C', 'D', 'E', 'F', 'G'];
+  expect(adviceOnApart('kid', many)[0]).toContain(
+    'because A, B, C, D, E and 2 more have other values',
+  );
 });

@@ -285,3 +285,19 @@ test('tools with hidden characters are named below their server', () => {
     '    Not listed because of hidden characters: a\\u200bb (name)',
   ]);
 });
+
+test('a shared server shows how many sessions use it, and what keeps others apart', () => {
+  const children = [
+    child({ name: 'box', state: 'ready', pid: 1, sessions: 3, apart: ['AWS_PROFILE'] }),
+    child({ name: 'mine', state: 'ready', pid: 2 }),
+  ];
+  expect(draw(formatReport({ ...REPORT, children }, at(100)))).toMatchInlineSnapshot(`
+    "
+    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+      server  state    shown  pid  sessions
+      box     ● ready  suite    1         3
+        Some sessions have their own process, because AWS_PROFILE has another value there.
+      mine    ● ready  suite    2
+    "
+  `);
+});

@@ -12,7 +12,7 @@ const HOST_CREDENTIALS =
   /^(?:CLAUDE_(?:\w+_)?TOKEN(?:_FILE(?:_DESCRIPTOR)?)?|CLAUDE_CODE_\w+_FILE_DESCRIPTOR|CLAUDE_CODE_HOST_CREDS_FILE|CLAUDE_CODE_MESSAGING_SOCKET|CODEX_(?:\w+_)?TOKEN|VSCODE_(?:\w+_)?TOKEN)$/i;
 
 /** Different in every session of a host or a terminal. A trailing `*` stands for any characters. */
-const OF_ONE_SESSION = [
+export const OF_ONE_SESSION = [
   // hosts
   'CLAUDECODE CLAUDE_CODE_* CLAUDE_SESSION_ID CLAUDE_ENV_FILE CLAUDE_PID',
   'CODEX_SANDBOX CODEX_SANDBOX_* CODEX_THREAD_ID CODEX_SESSION_* CODEX_INTERNAL_*',
@@ -33,9 +33,10 @@ const OF_ONE_SESSION = [
   .split(' ');
 
 /** Different in every project, so a server that all projects share doesn't get them. */
-const OF_ONE_PROJECT = ['CLAUDE_PROJECT_DIR', 'DIRENV_*', 'INIT_CWD'];
+export const OF_ONE_PROJECT = ['CLAUDE_PROJECT_DIR', 'DIRENV_*', 'INIT_CWD'];
 
-const BASE = [
+/** What programs need to run, and where to find the user's desktop, keys and proxy. */
+export const BASE = [
   'HOME PATH LANG LC_* USER LOGNAME SHELL TERM TMPDIR TZ XDG_*',
   'SSH_AUTH_SOCK DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS',
   'HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY',

@@ -106,6 +106,11 @@ export class LiveProcess {
     return this.#isHeld;
   }
 
+  /** Whether its output isn't read. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   get isBusy(): boolean {
     return [...this.#leases].some(({ isBusy }) => isBusy);
   }
@@ -153,7 +158,8 @@ export class LiveProcess {
   /** Makes all sessions use another process. */
   moveAll(move: Move): void {
     this.#lingerMs = 0;
-    for (const lease of [...this.#leases]) lease.tell(({ onMoved }) => onMoved(move));
+    const leases = [...this.#leases]; // they leave meanwhile
+    for (const lease of leases) lease.tell(({ onMoved }) => onMoved(move));
   }
 
   /** Reads its output, unless all sessions it works for are behind. Without calls, news go to every session. */
@@ -208,7 +214,8 @@ export class LiveProcess {
   }
 
   async #watchAll(): Promise<void> {
-    const all = new Set([...this.#leases].flatMap(({ watched }) => [...watched]));
+    const all = new Set<string>();
+    for (const { watched } of this.#leases) for (const uri of watched) all.add(uri);
     const before = this.#watched;
     if (before && all.size === before.size && [...all].every((uri) => before.has(uri))) return;
     this.#watched = all;
@@ -269,7 +276,8 @@ export class LiveProcess {
   }
 
   #tellAll(tell: (tenant: Tenant) => void): void {
-    for (const tenant of [...this.#tenants()]) {
+    const tenants = [...this.#tenants()];
+    for (const tenant of tenants) {
       try {
         tell(tenant);
       } catch (error) {

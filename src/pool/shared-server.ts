@@ -15,7 +15,7 @@ import { fitsBase, type ProcessIdentity } from './process-identity.ts';
 import { type StartAttempt, Starter } from './starter.ts';
 
 /** Starts the server with one session's environment. */
-export type OpenServer = (
+type OpenServer = (
   config: ChildConfig,
   attempt: StartAttempt & ServerEvents,
 ) => Promise<StartedServer>;
@@ -185,11 +185,7 @@ export class SharedServer {
     if (!starting) return;
     this.#starting = undefined;
     starting.cancellation.cancel(error instanceof Error ? error : new Error(String(error)));
-    const over = starting.live.then(
-      () => {},
-      () => {},
-    );
-    this.#starter.alsoWaitFor(over);
+    this.#starter.alsoWaitFor(settled(starting.live));
   }
 
   #createLive(): LiveProcess {
@@ -235,4 +231,9 @@ export class SharedServer {
     this.#starter.noteEnd(live.hasAnswered, live.stop());
     this.#parts.onUnused(this);
   }
+}
+
+/** Resolves when the promise is settled, either way. */
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([promise]);
 }

@@ -32,7 +32,7 @@ interface Startable {
 }
 
 /** Makes one attempt. */
-export type Attempt<T> = (config: ChildConfig, attempt: StartAttempt) => Promise<T>;
+type Attempt<T> = (config: ChildConfig, attempt: StartAttempt) => Promise<T>;
 
 export interface StartRequest<T> {
   readonly attempt: Attempt<T>;

@@ -126,8 +126,8 @@ export class SharedSession {
       arguments: { action: 'call', subtool, args },
     });
     if (error) throw new Error(error.message);
-    const [first] = result?.['content'] as { text: string }[];
-    return first?.text ?? '';
+    const content = result?.['content'] as { text: string }[] | undefined;
+    return content?.[0]?.text ?? '';
   }
 
   async whereIs(server: string): Promise<ServerPlace> {

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/fake-child.ts';
 import { eventually, isReaped } from '../support/processes.ts';
 import type { Project as Folder } from '../support/project.ts';
 import { eraServer, testServer } from '../support/servers.ts';
@@ -234,11 +235,31 @@ test('a server that keeps crashing is parked for all sessions', async () => {
   expect(outcomes.filter((text) => text.includes('parked until')).length).toBeGreaterThanOrEqual(3);
 });
 
+test('a session that is behind holds up a server only while it works for no other', async () => {
+  const journal = join(temporaryFolder(), 'journal');
+  const user = createUser({ box: testServer('faulty', '--tag=x', `--journal=${journal}`) });
+  const processes = shareProcesses();
+  const [slow, quick] = [
+    await SharedSession.open(user, processes),
+    await SharedSession.open(user, processes),
+  ];
+  for (const session of [slow, quick]) await session.call('box', 'pid');
+  const [live] = [...processes.servers()].flatMap((server) => server.live ?? []);
+  const held = slow.call('box', 'hold');
+  slow.setFull(true);
+  expect([live?.isHeld, live?.isPaused]).toEqual([true, true]);
+  // Its answer can only be read because the server is read again.
+  expect(await quick.call('box', 'echo', { text: 'hello' })).toBe('hello');
+  expect(live?.isPaused).toBe(true);
+  slow.setFull(false);
+  expect([live?.isHeld, live?.isPaused]).toEqual([false, false]);
+  await quick.call('box', 'release');
+  expect(await held).toBe('held');
+});
+
 test('the end of one session cuts no call of another, and cancels its own', async () => {
-  const user = createUser({ box: {} });
-  const journal = join(user.dir, 'journal');
-  const entry = { ...testServer('faulty', '--tag=x', `--journal=${journal}`), cwd: '~' };
-  user.write('home/.switchboard/switchboard.config.json', { mcpServers: { box: entry } });
+  const journal = join(temporaryFolder(), 'journal');
+  const user = createUser({ box: testServer('faulty', '--tag=x', `--journal=${journal}`) });
   const processes = shareProcesses();
   const [stays, goes] = await Promise.all([1, 2].map(() => SharedSession.open(user, processes)));
   const notes = () => (existsSync(journal) ? readFileSync(journal, 'utf8') : '');
@@ -442,6 +463,6 @@ test('the audit log has the start and the end of each session’s share', async 
   const of = (type: string) => events.filter((event) => event['type'] === type);
   expect(of('start').map((event) => event['pid'])).toEqual([pid, pid]);
   // Each session writes its own file.
-  const reasons = of('stop').map((event) => event['reason']);
-  expect(reasons.sort()).toEqual(['exited', 'released']);
+  const reasons = of('stop').map((event) => String(event['reason']));
+  expect(reasons.toSorted()).toEqual(['exited', 'released']);
 });

@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  BASE,
   classifyEnvironment,
   inheritedEnvironment,
+  OF_ONE_PROJECT,
+  OF_ONE_SESSION,
   withoutCredentials,
 } from '../../../src/child/environment.ts';
 import { childConfig } from '../../support/child-config.ts';
+import { ROOT } from '../../support/project.ts';
 
 const env = {
   PATH: '/bin',
@@ -100,5 +106,19 @@ describe('base', () => {
       const { base } = classifyEnvironment(childConfig({ name: 'box' }), { [name]: 'x' });
       expect(base).toEqual({ [name]: 'x' });
     },
+  );
+});
+
+test('docs/sharing.md lists exactly these variables', () => {
+  const text = readFileSync(join(ROOT, 'docs/sharing.md'), 'utf8');
+  const namesBelow = (heading: string) => {
+    const [, section = ''] = text.split(`### ${heading}\n`);
+    const [body = ''] = section.split(/^#/m);
+    const rows = body.split('\n').filter((line) => !line.startsWith('Servers '));
+    return [...rows.join('\n').matchAll(/`([A-Z_][A-Z0-9_()]*\*?)`/g)].map(([, name = '']) => name);
+  };
+  expect(namesBelow('Base variables').sort()).toEqual([...BASE].sort());
+  expect(namesBelow('Variables that belong to one session').sort()).toEqual(
+    [...OF_ONE_SESSION, ...OF_ONE_PROJECT].sort(),
   );
 });

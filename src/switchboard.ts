@@ -13,7 +13,7 @@ import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { createLogFile } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
-import { settleWithin } from './base/time.ts';
+import { settleWithin, withTimeout } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
 import { NOTHING_HELD, type Screen } from './child/screen.ts';
@@ -424,12 +424,21 @@ export class Switchboard implements AsyncDisposable {
     if (!isShared || !this.#catalog.get(config).asksForRoots) return undefined;
     // Several hosts share our servers, which then get the project as their root.
     if (this.#options.isShared) return this.#config.project;
-    const question = { method: 'roots/list', params: undefined, cancellation } as const;
-    const asked = this.board.askOutside(question).then(
-      ({ value }) => JSON.stringify(value),
-      () => 'none',
-    );
-    return (await settleWithin(asked, ROOTS_MS)) ?? `unknown ${this.#session}`;
+    const late = new Error('The host did not say its roots in time.');
+    try {
+      return await withTimeout(
+        ROOTS_MS,
+        cancellation,
+        () => late,
+        async (limited) => {
+          const question = { method: 'roots/list', params: undefined } as const;
+          const { value } = await this.board.askOutside({ ...question, cancellation: limited });
+          return JSON.stringify(value);
+        },
+      );
+    } catch (error) {
+      return error === late ? `unknown ${this.#session}` : 'none';
+    }
   }
 
   /** Undefined for an assistant, which is our own program and checks its server itself. */

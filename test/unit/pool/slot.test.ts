@@ -6,7 +6,7 @@ import { SwitchboardError } from '../../../src/base/errors.ts';
 import type { ChildConfig } from '../../../src/config/config.ts';
 import { Catalog } from '../../../src/pool/catalog.ts';
 import { Flow } from '../../../src/pool/flow.ts';
-import { Slot } from '../../../src/pool/slot.ts';
+import { Slot, type Wish } from '../../../src/pool/slot.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../../../src/rpc/message.ts';
 import { Verbatim } from '../../../src/rpc/verbatim.ts';
 import { toolDemandOf } from '../../../src/surface/modes/table.ts';
@@ -426,4 +426,75 @@ test('closing waits for a listing for at most stopMs', async () => {
   await vi.advanceTimersByTimeAsync(2_000);
   await closed;
   expect(child.stopped).toBe(true);
+});
+
+/** A slot whose process other sessions share. */
+function createSharedSlot(some: Partial<ChildConfig> = {}) {
+  const wishes: Wish[] = [];
+  const children: FakeChild[] = [];
+  const moved: string[] = [];
+  const slot = new Slot(childConfig({ name: 'kid', ...some }), {
+    start: async (_config, wish) => {
+      wishes.push(wish);
+      const child = new FakeChild();
+      children.push(child);
+      return child as never;
+    },
+    catalog: new Catalog(temporaryFolder(), () => {}),
+    events: {
+      onListChanged: () => {},
+      onResourceUpdated: () => {},
+      onLost: () => moved.push('lost'),
+      onMoved: (_name, { message }) => moved.push(message),
+    },
+    flow: new Flow(() => {}),
+    onBug,
+  });
+  onTestFinished(() => slot.close(new Error('The test is over.')));
+  return { slot, wishes, children, moved };
+}
+
+test('a session that has to move lets its calls finish, and then uses another process', async () => {
+  const { slot, wishes, children, moved } = createSharedSlot();
+  const first = (await slot.use(new Cancellation())) as unknown as FakeChild;
+  let finish = (): void => {};
+  first.busy = new Promise((resolve) => {
+    finish = resolve;
+  });
+  wishes[0]?.onMoved?.({ why: 'memory', message: 'It is too large.' });
+  wishes[0]?.onMoved?.({ why: 'memory', message: 'It is too large.' });
+  expect(moved).toEqual(['It is too large.']);
+  expect(slot.state).toBe('idle');
+  const next = slot.use(new Cancellation());
+  await turn();
+  expect([first.stopped, children.length]).toEqual([false, 1]);
+  finish();
+  expect(await next).toBe(children[1]);
+  expect(first.stopped).toBe(true);
+  expect(moved).toEqual(['It is too large.']); // nothing is lost
+});
+
+test('a session that watches resources moves at once', async () => {
+  const { slot, wishes, children } = createSharedSlot();
+  await slot.use(new Cancellation());
+  await slot.watch(new Set(['a:1']));
+  wishes[0]?.onMoved?.({ why: 'roots', message: 'Other roots.' });
+  await turn();
+  expect(children[1]?.watched).toEqual([['a:1']]);
+});
+
+test('a session notices its calls while another one holds up the server', async () => {
+  const { slot, wishes, children } = createSharedSlot();
+  await slot.use(new Cancellation());
+  const [child] = children;
+  if (!child) throw new Error('Nothing was started.');
+  expect(child.onCallsChanged).toBeUndefined();
+  child.isHeld = true;
+  wishes[0]?.onHeld?.();
+  child.isPaused = true;
+  child.onCallsChanged?.();
+  expect(child.isPaused).toBe(false); // none of our hosts is behind
+  child.isHeld = false;
+  wishes[0]?.onHeld?.();
+  expect(child.onCallsChanged).toBeUndefined();
 });

@@ -233,10 +233,13 @@ export class LiveProcess {
     if (this.#hasAskedForRoots) return;
     this.#hasAskedForRoots = true;
     if (this.#options.hasSameRoots) return;
+    const leases = [...this.#leases];
+    // The question goes to the session with a call in flight.
+    const asked = leases.find(({ isBusy }) => isBusy) ?? leases[0];
     const [first] = this.#tenants();
-    if (first) this.#options.onClosed(first.session);
-    const [, ...others] = this.#leases;
-    for (const lease of others) this.#moveForRoots(lease);
+    const owner = asked?.tenant ?? first;
+    if (owner) this.#options.onClosed(owner.session);
+    for (const lease of leases) if (lease !== asked) this.#moveForRoots(lease);
   }
 
   #moveForRoots(lease: Lease): void {

@@ -1,6 +1,6 @@
 // Watches how much memory servers use, and restarts those above their limit, or the largest if all of them together are
-// above theirs. Only between calls: a busy server gets another look. Nothing is measured unless there is a
-// limit.
+// above theirs. Only between calls: a busy server gets some time to become idle, and then new calls wait until the
+// ones in flight have finished. Nothing is measured unless there is a limit.
 import { guard } from '../base/guard.ts';
 import type { SharedServer } from './shared-server.ts';
 
@@ -14,6 +14,8 @@ export interface MemoryWatchOptions {
 }
 
 const LOOK_MS = 5_000;
+/** How long a server that is never idle may stay above its limit. */
+const BUSY_MS = 30_000;
 const MB = 1 << 20;
 
 export class MemoryWatch {
@@ -21,6 +23,8 @@ export class MemoryWatch {
   /** The limit for all servers, by session. */
   readonly #limits = new Map<number, number>();
   #hasLimits = false;
+  /** Since when busy servers are above their limit. */
+  readonly #above = new WeakMap<object, number>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: MemoryWatchOptions) {
@@ -83,7 +87,11 @@ export class MemoryWatch {
   }
 
   #restart(server: SharedServer, about: string): void {
-    if (!server.live || server.live.isBusy) return;
+    const { live } = server;
+    if (!live) return;
+    const since = this.#above.get(live) ?? performance.now();
+    this.#above.set(live, since);
+    if (live.isBusy && performance.now() - since < BUSY_MS) return;
     server.restart(`Server "${server.name}" ${about}. It restarts the next time it's used.`);
   }
 }

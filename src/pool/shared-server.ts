@@ -44,7 +44,7 @@ interface SharedServerParts {
   readonly onUnused: (server: SharedServer) => void;
 }
 
-/** All sessions leave a process between two calls, so this is long. */
+/** Sessions without calls leave at once, so this is long. */
 const LEAVE_MS = 10_000;
 
 export class SharedServer {
@@ -132,14 +132,16 @@ export class SharedServer {
     await this.#starter.stopped;
   }
 
-  /** Restarts it with its next use. Only between calls: sessions leave at once. */
+  /** Restarts it with its next use. Calls in flight finish, and later ones wait for the new process. */
   restart(message: string): void {
     const live = this.#live;
     if (!live) return;
     this.#live = undefined;
     live.moveAll({ why: 'memory', message });
     this.#left = live;
-    const gone = settleWithin(live.started.link.ended, LEAVE_MS).then(() => live.stop());
+    const { ended } = live.started.link;
+    const left = live.isBusy ? ended : settleWithin(ended, LEAVE_MS);
+    const gone = left.then(() => live.stop());
     this.#starter.alsoWaitFor(gone);
   }
 

@@ -475,6 +475,17 @@ test('a server that asks for roots keeps only the first of its sessions', async 
   expect((await ann.lease()).pid).toBe(1_000);
 });
 
+test('a server that asks for roots during a call keeps the session that called', async () => {
+  const { ann, bob } = setUp();
+  await ann.lease();
+  const second = await bob.lease();
+  second.user = busy(second);
+  only().events.onRootsAsked?.();
+  expect(ann.moves).toMatchObject([{ why: 'roots' }]);
+  expect(bob.moves).toEqual([]);
+  expect((await bob.lease()).pid).toBe(1_000);
+});
+
 test('sessions with equal roots share a server that asks for them', async () => {
   const processes = shareProcesses();
   const open = (roots: string) => createSession(processes, {}, { roots });
@@ -529,6 +540,23 @@ test('a server above its memory limit is restarted between calls', async () => {
   await second.stop('moved');
   expect((await next).pid).toBe(1_001);
   expect(servers[0]?.isStopped).toBe(true);
+});
+
+test('a server that is never idle is restarted after its calls, and later ones wait', async () => {
+  vi.useFakeTimers();
+  const memory = new Map([[1_000, 600 << 20]]);
+  const { ann } = setUp({ maxMemoryMb: 512 }, { measureMemory: async () => memory });
+  const first = await ann.lease();
+  first.user = busy(first);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(ann.moves).toEqual([]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(ann.moves).toMatchObject([{ why: 'memory' }]);
+  const next = ann.lease();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([servers.length, servers[0]?.isStopped]).toEqual([1, false]);
+  await first.stop('moved');
+  expect((await next).pid).toBe(1_001);
 });
 
 test('above the limit for all servers, the largest is restarted', async () => {

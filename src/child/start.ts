@@ -107,12 +107,14 @@ export async function startServer(
   options: StartOptions,
 ): Promise<StartedServer> {
   let conversation: Conversation | undefined;
+  // The link keeps these callbacks, so they must not refer to all the options: a session can end before the server.
+  const { onNotification, onStopping } = options;
   const parts: LinkParts = {
     ...options,
     onRequest: (request) => conversation?.answer(request) ?? answerEarly(request),
     onNotification: (method, params) => {
       if (params && conversation?.receive(method, params)) return;
-      options.onNotification(method, params);
+      onNotification(method, params);
     },
   };
   const { open, confined } = config.remote
@@ -122,7 +124,7 @@ export async function startServer(
   const link = await open();
   if (link.pid !== undefined) options.onProcess(link.pid);
   // A cancelled start must not leave the process running until the handshake times out.
-  const stop = (): void => options.onStopping(link.stop());
+  const stop = (): void => onStopping(link.stop());
   options.cancellation.listen(stop);
   const silence = watchSilence(link, options);
   try {
@@ -262,6 +264,8 @@ async function prepareRemote(config: ChildConfig, options: LinkParts): Promise<O
   const remote = expandRemote(config, env);
   // Lazy: most setups have no remote servers.
   const { RemoteLink } = await import('./remote/remote-link.ts');
-  const link = new RemoteLink(config, remote, { ...options, env });
+  const { credentials, inputSchemaOf, onStderr, onRequest, onNotification, onBug } = options;
+  const events = { inputSchemaOf, onStderr, onRequest, onNotification, onBug };
+  const link = new RemoteLink(config, remote, { ...events, credentials, env });
   return { open: () => link };
 }

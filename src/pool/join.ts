@@ -3,13 +3,15 @@
 import { Child } from '../child/child.ts';
 import type { Screen } from '../child/screen.ts';
 import { secretsOfSession } from '../child/secrets.ts';
-import { type StartOptions, startServer } from '../child/start.ts';
+import { type ServerEvents, type StartOptions, startServer } from '../child/start.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tenant } from './lease.ts';
 import { type IdentityParts, processIdentity } from './process-identity.ts';
 import type { Processes } from './processes.ts';
+import type { LeaseRequest } from './shared-server.ts';
 import type { Wish } from './slot.ts';
+import type { StartAttempt } from './starter.ts';
 
 export interface JoinOptions
   extends IdentityParts,
@@ -51,14 +53,18 @@ export async function joinServer(
       onMoved: (move) => wish.onMoved?.(move),
       onBug,
     },
-    open: (which, attempt) => {
-      const marks = { ...mark, ...processes.mark };
-      const onProcess = (pid: number): void => void processes.noteProcess(pid);
-      const own = { env, variables, login, credentials, confine, onProcess, served, mark: marks };
+    open: createOpen({
+      env,
+      variables,
+      login,
+      credentials,
+      confine,
+      served,
+      mark: { ...mark, ...processes.mark },
       // Sessions must not wait for each other because of questions that most servers never ask.
-      const expectsQuestions = !processes.isShared || catalog.get(config).asksQuestions === true;
-      return startServer(which, { ...attempt, ...own, expectsQuestions });
-    },
+      expectsQuestions: !processes.isShared || catalog.get(config).asksQuestions === true,
+      onProcess: processes.onProcess,
+    }),
   });
   // The session that started it may have written the same values literally.
   const unknown = secretsOfSession(config, env, variables).filter(
@@ -70,4 +76,11 @@ export async function joinServer(
   const child = new Child({ config, link: lease, greeting, conversation: lease, screen });
   lease.user = child;
   return child;
+}
+
+/** In a scope of its own: what it refers to lives as long as the process, and the session may end before. */
+function createOpen(
+  own: Omit<StartOptions, keyof (StartAttempt & ServerEvents)>,
+): LeaseRequest['open'] {
+  return (config, attempt) => startServer(config, { ...attempt, ...own });
 }

@@ -5,7 +5,7 @@ import type { RunNote } from '../base/orphans.ts';
 import { groupMemory } from '../base/process-table.ts';
 import type { Lease } from './lease.ts';
 import { MemoryWatch } from './memory-watch.ts';
-import { differences } from './process-identity.ts';
+import { differences, type ProcessIdentity } from './process-identity.ts';
 import { type LeaseRequest, SharedServer } from './shared-server.ts';
 
 export interface ProcessesOptions {
@@ -53,7 +53,10 @@ export class Processes implements AsyncDisposable {
     return this.#options.note.environment;
   }
 
-  async noteProcess(pid: number): Promise<void> {
+  /** Called with every process that is started. */
+  readonly onProcess = (pid: number): void => void this.#note(pid);
+
+  async #note(pid: number): Promise<void> {
     try {
       await this.#options.note.add(pid);
     } catch (error) {
@@ -108,13 +111,18 @@ export class Processes implements AsyncDisposable {
     const servers = this.#servers.get(identity.key) ?? [];
     const found = servers.find((server) => server.isFor(identity, tenant.session));
     if (found) return found;
-    const created = new SharedServer(request, {
+    const created = this.#create(identity, request.config.name);
+    this.#servers.set(identity.key, [...servers, created]);
+    return created;
+  }
+
+  /** In a scope of its own: the server must not keep a session in memory. */
+  #create(identity: ProcessIdentity, name: string): SharedServer {
+    return new SharedServer(identity, name, {
       apart: (server) => this.#apartFrom(server),
       onBug: this.#options.onBug,
       onUnused: (server) => this.#forgetLater(server),
     });
-    this.#servers.set(identity.key, [...servers, created]);
-    return created;
   }
 
   /** The variables whose values keep other running processes of the same server apart. */

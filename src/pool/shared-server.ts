@@ -62,9 +62,9 @@ export class SharedServer {
   #only: number | undefined;
   #isClosed = false;
 
-  constructor({ identity, config }: LeaseRequest, parts: SharedServerParts) {
+  constructor(identity: ProcessIdentity, name: string, parts: SharedServerParts) {
     this.#identity = identity;
-    this.name = config.name;
+    this.name = name;
     this.#parts = parts;
   }
 

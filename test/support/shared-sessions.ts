@@ -60,6 +60,13 @@ export function createUser(mcpServers: Record<string, object>, more: object = {}
   return user;
 }
 
+/** Those that are still open. A session that was closed isn't kept. */
+const open = new Set<SharedSession>();
+
+async function closeAll(): Promise<void> {
+  await Promise.all([...open].map((session) => session.close()));
+}
+
 export class SharedSession {
   readonly project: Project;
   /** What Switchboard logs, and what servers print on stderr. */
@@ -88,7 +95,8 @@ export class SharedSession {
       processes,
     });
     const session = new SharedSession(project, options, logged, stderr);
-    onTestFinished(() => session.close());
+    open.add(session);
+    onTestFinished(closeAll);
     if (options.era !== 'modern') await session.#shakeHands();
     return session;
   }
@@ -141,6 +149,7 @@ export class SharedSession {
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    open.delete(this);
     this.#host.close();
     await this.project[Symbol.asyncDispose]();
   }

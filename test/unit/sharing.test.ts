@@ -2,6 +2,8 @@
 // of one session reaches another.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/fake-child.ts';
 import { eventually, isReaped } from '../support/processes.ts';
@@ -465,4 +467,26 @@ test('the audit log has the start and the end of each session’s share', async 
   // Each session writes its own file.
   const reasons = of('stop').map((event) => String(event['reason']));
   expect(reasons.toSorted()).toEqual(['exited', 'released']);
+});
+
+test('a session that has ended is not kept in memory by servers that others use', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const user = createUser({ box: BOX });
+  const processes = shareProcesses();
+  const startAndLeave = async () => {
+    const session = await SharedSession.open(user, processes);
+    await session.whereIs('box');
+    const stays = await SharedSession.open(user, processes);
+    await stays.whereIs('box');
+    await session.close();
+    return new WeakRef(session.project.switchboard);
+  };
+  const gone = await startAndLeave();
+  await eventually(() => {
+    collect();
+    return gone.deref() === undefined;
+  }, 10_000);
+  expect(gone.deref()).toBeUndefined();
+  expect(countProcesses(processes)).toBe(1);
 });

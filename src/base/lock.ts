@@ -3,7 +3,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { unfinishedName } from './atomic-file.ts';
 import { isObject } from './object.ts';
-import { isAlive, processPlace } from './process-table.ts';
+import { isAlive, processPlace, startTime } from './process-table.ts';
 import { codeOf } from './system-error.ts';
 import { sleep } from './time.ts';
 
@@ -18,9 +18,13 @@ interface Owner {
   readonly pid: number;
   /** The machine and container the pid belongs to. */
   readonly place: string;
+  /** When the process started: a later one can have the same pid. */
+  readonly start: string | undefined;
 }
 
 const RETRY_MS = 20;
+/** A held lock that is younger isn't compared with its owner's start time, which costs a process on some systems. */
+const YOUNG_MS = 1_000;
 /** If two processes take over a lock at once, this settles which of them has it. */
 const SETTLE_MS = 100;
 
@@ -33,16 +37,18 @@ export async function withLockFile<T>(
   { staleMs, waitMs }: LockTimes,
   work: () => Promise<T>,
 ): Promise<T> {
-  const owner = nameOwner();
   const end = performance.now() + waitMs;
-  while (!(await take(lock, owner, staleMs))) {
+  for (;;) {
+    const release = await tryLockFile(lock, staleMs);
+    if (release) {
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    }
     if (performance.now() > end) throw new LockedError(lock);
     await sleep(RETRY_MS);
-  }
-  try {
-    return await work();
-  } finally {
-    if (contentOf(lock) === owner) rmSync(lock, { force: true });
   }
 }
 
@@ -50,7 +56,7 @@ export async function withLockFile<T>(
 export function ifUnlocked(lock: string, staleMs: number, work: () => void): void {
   const owner = nameOwner();
   if (!create(lock, owner)) {
-    if (isStale(lock, contentOf(lock), staleMs)) rmSync(lock, { force: true });
+    if (isAbandoned(lock, contentOf(lock), staleMs)) rmSync(lock, { force: true });
     return;
   }
   try {
@@ -60,6 +66,20 @@ export function ifUnlocked(lock: string, staleMs: number, work: () => void): voi
   }
 }
 
+/** Takes the lock without waiting for it; returns how to release it, or undefined if it's taken. */
+export async function tryLockFile(
+  lock: string,
+  staleMs: number,
+): Promise<(() => void) | undefined> {
+  const owner = nameOwner(await (ownStart ??= startTime(process.pid)));
+  if (!(await take(lock, owner, staleMs))) return undefined;
+  return () => {
+    if (contentOf(lock) === owner) rmSync(lock, { force: true });
+  };
+}
+
+let ownStart: Promise<string> | undefined;
+
 export class LockedError extends Error {
   override readonly name = 'LockedError';
 
@@ -68,10 +88,11 @@ export class LockedError extends Error {
   }
 }
 
-function nameOwner(): string {
+function nameOwner(start?: string): string {
   return JSON.stringify({
     pid: process.pid,
     place: processPlace(),
+    start,
     // Distinguishes two locks of the same process.
     id: Math.random().toString(36).slice(2),
   });
@@ -91,7 +112,7 @@ function create(lock: string, owner: string): boolean {
 async function take(lock: string, owner: string, staleMs: number): Promise<boolean> {
   if (create(lock, owner)) return true;
   const found = contentOf(lock);
-  if (!isStale(lock, found, staleMs)) return false;
+  if (!(await isStale(lock, found, staleMs))) return false;
   // Replaces the old file instead of removing it first, so that one of two processes wins.
   const mine = unfinishedName(lock);
   writeFileSync(mine, owner, { flag: 'wx', mode: 0o600 });
@@ -104,13 +125,33 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
   return contentOf(lock) === owner;
 }
 
-function isStale(lock: string, content: string | undefined, staleMs: number): boolean {
-  const stat = statSync(lock, { throwIfNoEntry: false });
-  if (!stat || content === undefined) return false; // released in the meantime
-  // A time in the future is just as wrong.
-  if (Math.abs(Date.now() - stat.mtimeMs) > staleMs) return true;
+/** Also if its owner's pid now belongs to another process. */
+async function isStale(
+  lock: string,
+  content: string | undefined,
+  staleMs: number,
+): Promise<boolean> {
+  if (isAbandoned(lock, content, staleMs)) return true;
+  const ageMs = ageOf(lock);
+  const owner = content === undefined ? undefined : parseOwner(content);
+  if (owner?.start === undefined || owner.place !== processPlace()) return false;
+  if (ageMs === undefined || ageMs < YOUNG_MS) return false;
+  return owner.start !== (await startTime(owner.pid));
+}
+
+/** It's too old, or its owner is gone. */
+function isAbandoned(lock: string, content: string | undefined, staleMs: number): boolean {
+  const ageMs = ageOf(lock);
+  if (ageMs === undefined || content === undefined) return false; // released in the meantime
+  if (ageMs > staleMs) return true;
   const owner = parseOwner(content);
   return owner?.place === processPlace() && !isAlive(owner.pid);
+}
+
+/** A time in the future is just as wrong as one long ago. */
+function ageOf(lock: string): number | undefined {
+  const stat = statSync(lock, { throwIfNoEntry: false });
+  return stat && Math.abs(Date.now() - stat.mtimeMs);
 }
 
 /** Undefined while the file is being written. */
@@ -118,9 +159,10 @@ function parseOwner(text: string): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
     if (!isObject(owner)) return undefined;
-    const { pid, place } = owner;
+    const { pid, place, start } = owner;
     const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0;
-    return isPid && typeof place === 'string' ? { pid, place } : undefined;
+    if (!isPid || typeof place !== 'string') return undefined;
+    return { pid, place, start: typeof start === 'string' ? start : undefined };
   } catch {
     return undefined;
   }

@@ -77,7 +77,7 @@ const ROOTS_MS = 2_000;
 
 /** The parts of a session that the host's connection provides. */
 export type Connection = Pick<SessionOptions, 'send'> &
-  Partial<Pick<SessionOptions, 'eras' | 'openSurface'>>;
+  Partial<Pick<SessionOptions, 'eras' | 'openSurface' | 'lastId'>>;
 
 /** A host's session, from its connection's point of view. */
 export interface ConnectedSession {

@@ -32,6 +32,34 @@ export function processPlace(): string {
   }
 }
 
+/** The namespaces this process lives in; empty where the system has none. */
+export function ownNamespaces(): Record<string, string> {
+  const found: Record<string, string> = {};
+  if (!LINUX) return found;
+  for (const kind of ['user', 'mnt', 'pid', 'net']) {
+    try {
+      found[kind] = readlinkSync(`/proc/self/ns/${kind}`);
+    } catch {
+      // a /proc without namespaces
+    }
+  }
+  return found;
+}
+
+/** How far the kernel confines a process: its lines about privileges and system calls. Empty if unknown. */
+export function confinementOf(pid: number | 'self'): string {
+  if (!LINUX) return '';
+  const lines = readTextOrEmpty(`/proc/${pid}/status`).match(
+    /^(?:NoNewPrivs|Seccomp|Seccomp_filters):.*$/gm,
+  );
+  return (lines ?? []).join(' ').replaceAll(/\s+/g, ' ');
+}
+
+/** Whether a signal has stopped the process, so that it can't respond. */
+export function isSuspended(pid: number): boolean {
+  return LINUX && /^[Tt]$/.test(statFields(pid)[0] ?? '');
+}
+
 /** The groups of processes with `mark` (NAME=value) and the variable `beside` in their environment. */
 export async function groupsMarked(mark: string, beside?: string): Promise<Set<number>> {
   const isMarked = (variables: readonly string[]): boolean =>

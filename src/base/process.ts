@@ -50,6 +50,11 @@ export async function spawnGroup({ cmd, args, cwd, env }: GroupCommand): Promise
   return child;
 }
 
+/** Options for starting a process that outlives us, without a terminal or a window. */
+export function ownSession(): { readonly detached: boolean; readonly windowsHide: boolean } {
+  return { detached: true, windowsHide: true };
+}
+
 /** Signals every process of the group. Does nothing if the group is gone. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (WINDOWS) return endTree(leader, signal);
@@ -87,11 +92,11 @@ export function killAllGroups(): void {
 const MAX_SOCKET_PATH = 103;
 
 /**
- * An address where one user's processes can meet: a socket, or a named pipe on Windows.
+ * An address where one user's processes can meet: a socket, or a named pipe on Windows, whose name all users share.
  * Undefined if the path would be too long for a socket.
  */
-export function localAddress(folder: string, name: string): string | undefined {
-  if (WINDOWS) return `\\\\.\\pipe\\switchboard-${name}`;
+export function localAddress(folder: string, name: string, pipe = name): string | undefined {
+  if (WINDOWS) return `\\\\.\\pipe\\switchboard-${pipe}`;
   const path = join(folder, `${name}.sock`);
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH ? path : undefined;
 }
@@ -118,6 +123,11 @@ export function isOwnFolder(folder: string): boolean {
   }
 }
 
+/** Where systemd gives each user a folder for sockets. */
+export function systemRuntimeFolder(): string | undefined {
+  return process.platform === 'linux' ? `/run/user/${userNumber()}` : undefined;
+}
+
 /** As in the names of platform-specific packages: `linux-x64`. */
 export function machineKind(): string {
   return `${process.platform}-${process.arch}`;
@@ -141,9 +151,13 @@ export function withVariables(
 
 /** The variables that any program needs, none of which are secret. */
 export function minimalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const wanted = new Set((WINDOWS ? WINDOWS_BASICS : POSIX_BASICS).split(' '));
+  const wanted = new Set(minimalNames());
   const names = Object.keys(env).filter((name) => wanted.has(WINDOWS ? name.toUpperCase() : name));
   return Object.fromEntries(names.map((name) => [name, env[name]]));
+}
+
+export function minimalNames(): string[] {
+  return (WINDOWS ? WINDOWS_BASICS : POSIX_BASICS).split(' ');
 }
 
 const POSIX_BASICS =

@@ -48,6 +48,7 @@ export class StdioHost {
   readonly #options: StdioOptions;
   readonly #outbox: Outbox;
   #resolveGone: () => void = () => {};
+  #framer: Framer | undefined;
   #isFull = false;
   #isGone = false;
 
@@ -76,10 +77,15 @@ export class StdioHost {
     if (unreadBytes > MOST_UNREAD_BYTES) this.#noteUnread(unreadBytes);
   }
 
+  /** How many of the host's bytes have been dealt with. The rest may begin a message. */
+  get settledBytes(): number {
+    return this.#framer?.settledBytes ?? 0;
+  }
+
   /** Forwards what the host sends; resolves when it sends nothing more. */
   listen(listener: HostListener): Promise<void> {
     const { input, messageLimits, onBug } = this.#options;
-    const framer = new Framer({
+    const framer = (this.#framer = new Framer({
       get limitBytes() {
         return messageLimits.limitBytes;
       },
@@ -91,7 +97,7 @@ export class StdioHost {
       onNoise: () => {}, // ignored: not JSON at all
       onBroken: guard(onBug, (event) => listener.receiveBroken(event)),
       onOversize: guard(onBug, (event) => listener.receiveOversize(event)),
-    });
+    }));
     const read = (chunk: Buffer): void => framer.push(chunk);
     const end = (): void => framer.end();
     input.on('data', guard(onBug, read));

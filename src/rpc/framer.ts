@@ -45,6 +45,8 @@ export class Framer {
   #block: Block | undefined;
   #drain: OversizeDrain | undefined;
   #ended = false;
+  #pushedBytes = 0;
+  #settledBytes = 0;
 
   constructor(options: FramerOptions) {
     this.#options = options;
@@ -57,7 +59,21 @@ export class Framer {
     let at = 0;
     while (at < chunk.length) {
       at = this.#body ? this.#takeBody(this.#body, chunk, at) : this.#takeLine(chunk, at);
+      if (!this.#isWithin) this.#settledBytes = this.#pushedBytes + Math.min(at, chunk.length);
     }
+    this.#pushedBytes += chunk.length;
+  }
+
+  /** How many of the pushed bytes need no further input: the rest may begin a message. */
+  get settledBytes(): number {
+    return this.#settledBytes;
+  }
+
+  /** Whether a message may have begun. One that is being dropped doesn't count. */
+  get #isWithin(): boolean {
+    if (this.#drain) return false;
+    if (this.#body || this.#header || this.#pending.length > 0) return true;
+    return this.#block?.isOpen === true;
   }
 
   /** The stream has ended: reads the rest as if a line break followed. */

@@ -49,6 +49,8 @@ export interface OutgoingAnswer {
   readonly about: Id | undefined;
   readonly result: Verbatim | undefined;
   readonly error: RpcError | undefined;
+  /** The requests it answers, if it's a batch. */
+  readonly batch?: readonly Id[];
 }
 
 export function isId(value: unknown): value is Id {

@@ -30,6 +30,8 @@ export interface PeerOptions {
   readonly onBug: (error: unknown) => void;
   /** Whether the other side may omit `jsonrpc`, as Codex does. */
   readonly mayOmitVersion?: boolean | undefined;
+  /** An earlier peer on this connection used ids up to here: late answers to it aren't ours. */
+  readonly lastId?: number | undefined;
 }
 
 export interface IncomingRequest {
@@ -63,7 +65,7 @@ export class Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    const { send, onBug } = options;
+    const { send, onBug, lastId } = options;
     const sendCancelled = (requestId: number, reason: string): void =>
       this.#notify(
         'notifications/cancelled',
@@ -71,7 +73,7 @@ export class Peer {
         undefined,
         requestId,
       );
-    this.requests = new Requests({ send, sendCancelled, onBug });
+    this.requests = new Requests({ send, sendCancelled, onBug, lastId });
   }
 
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {

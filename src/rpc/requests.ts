@@ -56,11 +56,13 @@ interface RequestsOptions {
   /** Tells the other side that we no longer wait for its response. */
   readonly sendCancelled: (id: number, reason: string) => void;
   readonly onBug: (error: unknown) => void;
+  /** Ids up to here were used before. */
+  readonly lastId?: number | undefined;
 }
 
 export class Requests {
   readonly #options: RequestsOptions;
-  readonly #pending = new Waiting<Pending>();
+  readonly #pending: Waiting<Pending>;
   /** One timer for all time limits: a timer per request would cost more than sending it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
@@ -69,6 +71,7 @@ export class Requests {
 
   constructor(options: RequestsOptions) {
     this.#options = options;
+    this.#pending = new Waiting(options.lastId);
   }
 
   request(method: string, params: Params, options: RequestOptions): Promise<Verbatim> {

@@ -6,7 +6,11 @@ const FIRST_CAPACITY = 64;
 export class Waiting<T extends { readonly id: number }> {
   #slots: (T | undefined)[] = emptySlots(FIRST_CAPACITY);
   #size = 0;
-  #lastId = 0;
+  #lastId: number;
+
+  constructor(lastId = 0) {
+    this.#lastId = lastId;
+  }
 
   get size(): number {
     return this.#size;

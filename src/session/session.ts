@@ -50,12 +50,14 @@ export interface SessionOptions {
   readonly onRootsChanged: () => void;
   /** A handshake host has its first tool list, and can be asked something. */
   readonly onListed?: ((host: ListedHost) => void) | undefined;
+  /** The ids of requests to the host that an earlier process used; see PeerOptions. */
+  readonly lastId?: number | undefined;
 }
 
 const NEEDS_METHOD = 'A message needs "jsonrpc": "2.0" and a method.';
 const NO_MESSAGE = 'A message must be a JSON object.';
 /** Several answers in one message. HTTP never gets one: it splits batches itself. */
-const BATCH: Outgoing = { kind: 'answer', about: undefined, result: undefined, error: undefined };
+const BATCH = { kind: 'answer', about: undefined, result: undefined, error: undefined } as const;
 
 export class Session {
   readonly #options: SessionOptions;
@@ -76,6 +78,7 @@ export class Session {
       onRequest: (request) => this.#answer(request),
       onNotification: (method) => this.#noteNotification(method),
       onBug: this.#onBug,
+      lastId: options.lastId,
     });
   }
 
@@ -203,7 +206,7 @@ export class Session {
       return undefined;
     });
     const texts = (await Promise.all(answers)).filter((text) => text !== undefined);
-    if (texts.length > 0) this.#send(`[${texts.join(',')}]`, BATCH);
+    if (texts.length > 0) this.#send(`[${texts.join(',')}]`, { ...BATCH, batch: idsIn(messages) });
   }
 
   #refuse(code: number, reason: string, id: Id | null = null): void {
@@ -244,6 +247,11 @@ function unsupported(params: Verbatim | undefined): RpcError {
 function isMessage(value: unknown): boolean {
   if (!isObject(value)) return false;
   return typeof value['method'] === 'string' || 'result' in value || 'error' in value;
+}
+
+function idsIn(messages: readonly Verbatim[]): Id[] {
+  const requests = messages.filter(({ value }) => isObject(value) && 'method' in value);
+  return requests.flatMap(({ value }) => idIn(value) ?? []);
 }
 
 function idIn(value: unknown): Id | null {

@@ -7,6 +7,7 @@ import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
 import type { Config } from './config/config.ts';
+import type { RunScript } from './config/files/files.ts';
 import type { JudgedSubject, TrustedPart } from './config/judge.ts';
 import { loadConfig } from './config/load.ts';
 import { openControlLater } from './host/control-later.ts';
@@ -44,6 +45,8 @@ export interface ProjectOptions
    * read.
    */
   readonly environmentOfServers?: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
+  /** Runs configuration files that are scripts. By default, this process does. */
+  readonly runScript?: RunScript | undefined;
   /** Whether the project's agents are served. */
   readonly hasAgents?: boolean;
   readonly log: Log;
@@ -220,6 +223,7 @@ export class Project implements AsyncDisposable {
 
 async function load(options: ProjectOptions): Promise<Loaded> {
   const { folder, environment, configFile, serversFile, assistantFolder, trust } = options;
+  const { runScript } = options;
   const read = await loadConfig({
     cwd: folder,
     env: environment,
@@ -227,6 +231,7 @@ async function load(options: ProjectOptions): Promise<Loaded> {
     serversFile,
     assistantFolder,
     trust,
+    runScript,
     openJudge: judgeOpener({ announces: options.announcesTrust }),
   });
   const config = options.adapt?.(read) ?? read;

@@ -37,6 +37,8 @@ export interface Config {
   /** For servers that only agents use. Others have their own. */
   readonly toolChanges: ToolChanges;
   readonly logging: LogSettings;
+  /** False if sessions have to be served by processes of their own. */
+  readonly shared?: boolean | undefined;
   /** Undefined if the audit log is off. */
   readonly audit?: AuditSettings;
   /** Undefined if there are no hooks. */

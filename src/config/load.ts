@@ -123,6 +123,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     ...(general.maxMemoryMb !== undefined && { maxMemoryMb: general.maxMemoryMb }),
     agents,
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
+    ...(isShared(layers) ? {} : { shared: false }),
     ...(audit && { audit }),
     ...(hooks && { hooks }),
     ...(missing.length > 0 && { missing }),
@@ -136,6 +137,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
       ...warnings,
     ],
   };
+}
+
+/** Each file can only opt out. */
+function isShared(layers: readonly Layer[]): boolean {
+  return layers.every(({ config }) => config.shared !== false);
 }
 
 /** Undefined if no file restricts anything. */

@@ -29,11 +29,24 @@ export function isScript(file: string): boolean {
   return ['.js', '.cjs', '.mjs'].includes(extname(file));
 }
 
-export async function readConfigFile(file: string): Promise<Source> {
-  if (isScript(file)) {
-    return { file, value: await runScript(file), text: undefined };
-  }
-  return readJsonFile(file);
+/** A configuration script: the file as it is, or the text that was judged. */
+export type ConfigScript =
+  | { readonly file: string; readonly text: undefined; readonly origin: undefined }
+  | { readonly file: string; readonly text: string; readonly origin: 'yours' | 'foreign' };
+
+/** Returns what the script exports. */
+export type RunScript = (script: ConfigScript) => Promise<unknown>;
+
+/** Runs a script in this process. */
+export const runHere: RunScript = async ({ file, text, origin }) => {
+  if (text === undefined) return runScript(file);
+  const run = origin === 'yours' ? runOwnScript : runApprovedScript;
+  return (await run(file, text)).value;
+};
+
+export async function readConfigFile(file: string, run: RunScript = runHere): Promise<Source> {
+  if (!isScript(file)) return readJsonFile(file);
+  return { file, value: await run({ file, text: undefined, origin: undefined }), text: undefined };
 }
 
 async function readJsonFile(file: string): Promise<Source> {
@@ -148,7 +161,7 @@ function importFile(path: string): Promise<object> {
  * Runs exactly this text, which the user approved, even if the file has changed since. Other files of the project
  * aren't approved, so it can only import what Node provides.
  */
-export async function runApprovedScript(file: string, text: string): Promise<Source> {
+async function runApprovedScript(file: string, text: string): Promise<Source> {
   const value = await resolveExport(file, () =>
     isCommonJs(file, text)
       ? Promise.resolve({ default: runCommonJs(file, text) })

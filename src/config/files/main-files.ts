@@ -28,9 +28,9 @@ import {
   isScript,
   MAX_CONFIG_BYTES,
   parseSource,
+  type RunScript,
   readConfigFile,
-  runApprovedScript,
-  runOwnScript,
+  runHere,
 } from './files.ts';
 import { Gate, type GatedText, ignoredFile, isForeignUnread, isUnusable } from './gate.ts';
 import { expandHome } from './globs.ts';
@@ -42,6 +42,8 @@ export interface ReadLayersOptions extends PlaceOptions {
   readonly trust?: string | undefined;
   /** Judges the project's files. Without it, all are trusted. */
   readonly openJudge?: OpenJudge | undefined;
+  /** Runs scripts. By default, this process does. */
+  readonly runScript?: RunScript | undefined;
 }
 
 export interface MainFiles {
@@ -55,20 +57,23 @@ export interface MainFiles {
 export async function readLayers(options: ReadLayersOptions): Promise<MainFiles> {
   const places = findPlaces(options);
   const { projectFile, userFile } = places;
+  const { runScript: run = runHere } = options;
   const warnings: string[] = [];
   const warn = (sentence: string) => void warnings.push(sentence);
   const chosen = chosenMode(options, warn);
   if (options.openJudge && chosen !== 'all') checkHome(places);
-  const user = userFile === undefined ? [] : [await readOwn(userFile)];
+  const user = userFile === undefined ? [] : [await readOwn(userFile, run)];
   const gate = new Gate(options.openJudge, trustSettings(chosen, user[0], places), places);
   const isSeparate = projectFile !== undefined && projectFile !== userFile;
   const users = async () => declaringFiles(await readUsersFiles({ layers: user }, places, gate));
-  const project = isSeparate ? await readProjects(projectFile, { gate, users, warn }) : undefined;
+  const project = isSeparate
+    ? await readProjects(projectFile, { gate, users, warn, run })
+    : undefined;
   return { places, layers: project ? [project, ...user] : user, gate, warnings };
 }
 
-async function readOwn(file: string): Promise<Layer> {
-  return { file, ...(await checkConfigFile(await readConfigFile(file))) };
+async function readOwn(file: string, run: RunScript): Promise<Layer> {
+  return { file, ...(await checkConfigFile(await readConfigFile(file, run))) };
 }
 
 const MODE = choice(...TRUST_MODES);
@@ -138,6 +143,7 @@ interface ProjectOptions {
   /** The files that declare the user's servers, by name. Most projects don't need them. */
   readonly users: () => Promise<ReadonlyMap<string, string>>;
   readonly warn: (sentence: string) => void;
+  readonly run: RunScript;
 }
 
 async function readProjects(file: string, options: ProjectOptions): Promise<Layer | undefined> {
@@ -178,13 +184,12 @@ async function readScript(
   read: GatedText,
   options: ProjectOptions,
 ): Promise<Layer | undefined> {
-  const { gate } = options;
-  if ('problem' in read || read.origin === undefined) return readOwn(file);
+  const { gate, run } = options;
+  if ('problem' in read || read.origin === undefined) return readOwn(file, run);
   const { text, origin } = read;
   const subject = { kind: 'script', name: basename(file), file, origin } as const;
   if (gate.decide({ ...subject, content: () => ({ text }) }) !== 'approved') return undefined;
-  const source =
-    origin === 'yours' ? await runOwnScript(file, text) : await runApprovedScript(file, text);
+  const source = { file, value: await run({ file, text, origin }), text: undefined };
   const checked = withApprovedHooks(await checkConfigFile(source), file, origin, gate);
   const suites = Object.entries(checked.config.suites ?? {});
   const judged = await judgeSuites({ file, origin, ...checked }, suites, options);
@@ -292,8 +297,8 @@ function suitesOfOthers(config: ConfigFile) {
 
 /** Keys that start nothing, reach nobody, and change nothing that models read. Hooks are there only if approved. */
 function harmlessKeys(config: ConfigFile): ConfigFile {
-  const { mcpServers, timeouts, limits, introspection, flip, era, results, hooks } = config;
-  const kept = { mcpServers, timeouts, limits, introspection, flip, era, results, hooks };
+  const { mcpServers, timeouts, limits, introspection, flip, era, shared, results, hooks } = config;
+  const kept = { mcpServers, timeouts, limits, introspection, flip, era, shared, results, hooks };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 

@@ -317,6 +317,11 @@ export const configSchema = z.strictObject({
     atLeastOne,
     'Limit for all servers together, in MB. Above it, the server that uses the most memory is restarted between calls. Default: no limit.',
   ),
+  shared: key(
+    z.boolean(),
+    'Serve hosts from one background process for all sessions. With `false` in any file, each session has a process of its own. Can also be turned off with `--alone` or `SWITCHBOARD_ALONE=1`.',
+    true,
+  ),
   results: key(results, 'How tool results are returned.'),
   permissions: key(
     permissionsSchema,

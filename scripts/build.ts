@@ -79,6 +79,21 @@ await makeStartScript({
 });
 rmSync(`${NEW}/index.mjs`);
 
+// The entry is a file of its own: it has to be small, and newer than what an outdated Node can read.
+await build({
+  entryPoints: { entry: 'src/entry/main.ts' },
+  outdir: NEW,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: `node${oldestNode}`,
+  minify: true,
+  define: { __VERSION__: JSON.stringify(version) },
+  // `require` would make Node look at every export of its modules, and load the lazy ones.
+  banner: { js: '"use strict";require=process.getBuiltinModule;' },
+  logLevel: 'warning',
+});
+
 const { code } = await transform(readFileSync('src/assistant-entry.ts', 'utf8'), {
   loader: 'ts',
   format: 'cjs',

@@ -48,7 +48,7 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
   );
 
   const { code: loader } = await transform(
-    `${readFileSync('src/load-start.ts', 'utf8')}\n${ownCode(entry, chunk)}`,
+    `${readFileSync('src/load-start.ts', 'utf8')}\nfunction runIndex(__LINK__) {\n${ownCode(entry, chunk)}\n}`,
     {
       loader: 'ts',
       target: 'es5',

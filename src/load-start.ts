@@ -1,6 +1,6 @@
-// The first file of the built program. It refuses to run on an outdated Node, and runs the start script from the
-// code that V8 compiled in an earlier run. Compiling takes much of the time until the first response, and Node 20 has
-// no cache for it.
+// The first file of the built program. It refuses to run on an outdated Node. A session is left to the entry
+// (src/entry), which joins the background process. Otherwise it runs the start script from the code that V8 compiled
+// in an earlier run. Compiling takes much of the time until the first response, and Node 20 has no cache for it.
 //
 // An outdated Node must be able to parse this file, so it's ES5 without imports and exports. The build fails on
 // anything newer.
@@ -23,6 +23,8 @@ type Start = (
 /** Set by the build: the script's name, and the oldest Node that can run it, such as `20.19`. */
 declare var __START__: string;
 declare var __OLDEST_NODE__: string;
+/** Added by the build: the code of src/index.ts. */
+declare function runIndex(link: unknown): void;
 
 var SUM_BYTES = 4;
 
@@ -41,7 +43,27 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
   process.exit(2);
 }
 
-module.exports = loadStart();
+if (isSession(process.argv[2])) {
+  require(__dirname + '/entry.js').enter({
+    program: __filename,
+    build: __START__,
+    loadRest: loadRest,
+  });
+} else {
+  loadRest(undefined);
+}
+
+/** Other files get what they need from the start script through this module's exports. */
+function loadRest(link: unknown): void {
+  module.exports = loadStart();
+  runIndex(link);
+}
+
+/** Whether a host may have started us. The entry looks more closely. */
+function isSession(first: string | undefined): boolean {
+  if (process.env['SWITCHBOARD_SHARED'] !== '1') return false;
+  return first === undefined || first === 'serve' || first.charAt(0) === '-';
+}
 
 function isTooOld(version: string, oldest: string): boolean {
   var has = version.split('.');

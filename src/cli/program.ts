@@ -70,6 +70,9 @@ Examples:
   switchboard call memory search_nodes '{"query": "tea"}'
 `;
 
+const ABOUT_ALONE =
+  'serve from a process of its own, without the background process (or: SWITCHBOARD_ALONE=1)';
+
 const ABOUT_EXPLAIN = `
 <tool> can also be a prompt or the URI of a resource.
 `;
@@ -126,6 +129,8 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 interface Options extends Omit<ShowOptions, 'project'>, HttpFlags, AssistantFlags, AuditOptions {
+  /** Only the entry looks at it: whoever gets here serves alone. */
+  readonly alone?: boolean;
   readonly all?: boolean;
   /** A flag of `show`, a folder for `trust`. */
   readonly project?: boolean | string;
@@ -148,6 +153,7 @@ export function buildProgram(action: Action): Command {
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--dry-run', 'list the tools of all servers, or just one (same as `tools`)')
+    .option('--alone', ABOUT_ALONE)
     .argument('[command]')
     .usage('[options] [command]')
     .addHelpText('after', EXAMPLES)
@@ -165,6 +171,7 @@ export function buildProgram(action: Action): Command {
   const command = (usage: string, description: string): Command =>
     withCommonOptions(program.command(usage).description(description));
   command('serve', 'serve MCP over stdin and stdout (for hosts), or over HTTP')
+    .option('--alone', ABOUT_ALONE)
     .option('--http', 'serve over HTTP at http://127.0.0.1:8081/mcp (or: TRANSPORT=http)')
     .option('--host <address>', 'address to listen on (or: HOST)')
     .option('--port <number>', 'port to listen on, 0 for a free one (or: PORT)')

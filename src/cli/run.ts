@@ -4,13 +4,18 @@ import { maskValue } from '../base/secrets.ts';
 import { cleanText, escapeHidden } from '../base/text.ts';
 import { maskTokens } from '../base/tokens.ts';
 import { VERSION } from '../base/version.ts';
+import type { GivenLink } from './serve/linked.ts';
 import { serve } from './serve/serve.ts';
 
 /** Returns the exit status. Anything but a SwitchboardError is a bug (status 1). */
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[], link?: GivenLink): Promise<number> {
   try {
+    if (link) return await (await import('./serve/linked.ts')).serveLinked(link);
     // The usual way hosts start it. Skips the parser, which takes milliseconds to load.
     if (args.length === 0 && !process.env['TRANSPORT']) return await serve({});
+    if (args[0] === 'background') {
+      return await (await import('./commands/background.ts')).backgroundCommand(args.slice(1));
+    }
     // EPIPE: the reader closed the pipe (`switchboard tools | head`).
     process.stdout.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();

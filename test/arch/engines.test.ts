@@ -28,6 +28,8 @@ const ALLOWED = {
   ],
   'knows the files of programs that hold secrets': ['trust/scanner/orders.ts'],
   'is about Codex as a host': [
+    'background/hello.ts',
+    'background/place.ts',
     'child/environment.ts',
     'cli/serve/stdio-host.ts',
     'config/schema/schema.ts',

@@ -8,7 +8,9 @@ import { ROOT } from '../support/project.ts';
 const LAYERS = [
   'assistant-entry.ts',
   'index.ts',
+  'entry',
   'cli',
+  'background',
   'project.ts',
   'switchboard.ts',
   'host',
@@ -67,13 +69,13 @@ test('files belong to a layer and import only from their own or a lower one', ()
 });
 
 test('only the command line touches stdout, stderr and the exit status', () => {
-  const edges = ['assistant-entry.ts', 'index.ts', 'cli', 'load-start.ts'];
+  const edges = ['assistant-entry.ts', 'index.ts', 'entry', 'cli', 'load-start.ts'];
   const uses = /console\.|(?<![#.\w])process\.(exit|stdout|stderr|argv)/g;
   expect(findOutside(edges, uses)).toEqual([]);
 });
 
 test('only the command line reads the folder and the environment of the process', () => {
-  const knows = ['cli', 'index.ts', 'base', ...KNOWS_ENVIRONMENT];
+  const knows = ['cli', 'index.ts', 'entry', 'load-start.ts', 'base', ...KNOWS_ENVIRONMENT];
   expect(findOutside(knows, /process\.(cwd|env|chdir)\b|\bhomedir\(/g)).toEqual([]);
 });
 

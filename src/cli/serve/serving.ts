@@ -37,23 +37,33 @@ export function keepStdout(messages: Writable = process.stderr): NodeJS.WriteStr
 }
 
 /** The log as set in the environment. The configuration's log settings apply once it has been read. */
-export function createServingLog(folder: string, environment: NodeJS.ProcessEnv): AdjustableLog {
+export function createServingLog(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  stream: Writable = process.stderr,
+): AdjustableLog {
   const folders = findFolders({ cwd: folder, env: environment });
-  return createLog(resolveLogging(folders, { env: environment }), process.stderr);
+  return createLog(resolveLogging(folders, { env: environment }), stream);
 }
 
 export interface ServedOptions
   extends ServeOptions,
-    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts'> {
+    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts' | 'runScript'> {
   readonly log: AdjustableLog;
   readonly hosts: 'one' | 'many';
+  /** The host's folder and environment, if not those of this process. */
+  readonly folder?: string;
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Called with each configuration first; throws if it can't be served. */
+  readonly check?: (config: Config) => void;
+  /** Called with each configuration before it's announced. */
+  readonly prepare?: (loaded: Loaded) => Promise<void>;
 }
 
-/** Opens the project this process was started in. */
+/** Opens the project this process was started in, or the one of another host. */
 export function openServedProject(options: ServedOptions): Promise<Project> {
-  const { log, hosts, ...rest } = options;
-  const folder = workingFolder();
-  const { env: environment, argv } = process;
+  const { log, hosts, check, prepare, ...rest } = options;
+  const { folder = workingFolder(), environment = process.env } = options;
   const again = { ...rest, cwd: folder, env: environment };
   const launch = assistantLaunch({ ...again, hosts });
   return Project.open({
@@ -61,14 +71,25 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     folder,
     environment,
     log,
-    program: argv[1],
+    program: process.argv[1],
     relaunch: relaunchWith(again),
     isShared: hosts === 'many',
     hasAgents: true,
     announcesTrust: true,
-    adapt: (config) => withAssistants(config, launch),
-    onLoaded: (loaded) => announce(loaded, log),
+    adapt: (config) => {
+      check?.(config);
+      return withAssistants(config, launch);
+    },
+    onLoaded: async (loaded) => {
+      await prepare?.(loaded);
+      await announce(loaded, log);
+    },
   });
+}
+
+/** The program's own files, saved in compiled form a while after its start. */
+export function keepCompiledSoon(log: AdjustableLog): NodeJS.Timeout {
+  return setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
 }
 
 export interface Serving extends Disposable {
@@ -80,7 +101,7 @@ export interface Serving extends Disposable {
 export function beginServing(project: Project, log: AdjustableLog): Serving {
   project.endOrphansSoon();
   project.openControlSoon();
-  const compiled = setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
+  const compiled = keepCompiledSoon(log);
   // Never removed: without a listener, the signal would end the process at once.
   process.on('SIGHUP', () => void project.reload());
   return {

@@ -1,0 +1,282 @@
+// One session of a host in the background process: a project of its own, fed through a link. It behaves like a
+// Switchboard that serves alone; only the way to the host is longer.
+import type { Writable } from 'node:stream';
+import { describeBug, SwitchboardError } from '../base/errors.ts';
+import { guard } from '../base/guard.ts';
+import type { AdjustableLog } from '../base/log.ts';
+import type { Config } from '../config/config.ts';
+import type { ConfigScript, RunScript } from '../config/files/files.ts';
+import { type HostListener, StdioHost } from '../host/stdio.ts';
+import type { Loaded, Project } from '../project.ts';
+import type { Framing } from '../rpc/framing.ts';
+import type { Outgoing } from '../rpc/message.ts';
+import type { Session } from '../session/session.ts';
+import type { Switchboard } from '../switchboard.ts';
+import type { ScriptSurroundings } from './config-script.ts';
+import { namesFor, SessionEnvironment } from './environment.ts';
+import { FRAME } from './frames.ts';
+import { type Hello, parseServeArguments, type Refusal, type ServeArguments } from './hello.ts';
+import { Ledger } from './ledger.ts';
+import type { EntryLink } from './link.ts';
+import { isReplayed, replayOf, SessionSnapshot } from './snapshot.ts';
+
+/** A session that has to be served by the entry itself. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly refusal: Refusal;
+
+  constructor(reason: string, { isExpected = false, isOver = false } = {}) {
+    super(reason);
+    this.refusal = { reason, isExpected, isOver };
+  }
+}
+
+export interface SessionProject extends ServeArguments {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: AdjustableLog;
+  readonly runScript: RunScript;
+  /** Called with each configuration before anything else is done with it. */
+  readonly check: (config: Config) => void;
+  /** Called with each configuration before it is announced and takes effect. */
+  readonly prepare: (loaded: Loaded) => Promise<void>;
+}
+
+/** Provided by the command line, which knows how a project is served. */
+export interface SessionParts {
+  readonly openLog: (
+    folder: string,
+    environment: NodeJS.ProcessEnv,
+    stream: Writable,
+  ) => AdjustableLog;
+  readonly openProject: (options: SessionProject) => Promise<Project>;
+  /** Runs a configuration script in a process with this environment. */
+  readonly runScript: (script: ConfigScript, surroundings: ScriptSurroundings) => Promise<unknown>;
+}
+
+/** Servers start after this many milliseconds even if the host never reports that it's ready. */
+const READY_AFTER_MS = 1_000;
+/** The entry keeps what we haven't confirmed to have read. */
+const MOST_UNCONFIRMED_BYTES = 64 << 10;
+/** More questions than one background process ever asks. */
+const IDS_PER_GENERATION = 1_000_000_000;
+
+/** Resolves when the session is over and its servers have stopped. The link is closed in any case. */
+export async function serveSession(
+  link: EntryLink,
+  hello: Hello,
+  parts: SessionParts,
+  signalled: Promise<void>,
+): Promise<void> {
+  try {
+    await using opened = await openSession(link, hello, parts);
+    link.send(FRAME.accepted);
+    await serveUntilHostGoes(link, hello, opened, signalled);
+  } catch (error) {
+    // An invalid configuration: serving alone, the entry reports it as usual.
+    const refused = error instanceof SwitchboardError || error instanceof GoneEntry;
+    if (!refused && !(error instanceof Refused)) throw error;
+    const refusal =
+      error instanceof Refused
+        ? error.refusal
+        : { reason: error.message, isExpected: true, isOver: false };
+    link.send(FRAME.refused, refusal);
+  }
+}
+
+interface OpenedSession extends AsyncDisposable {
+  readonly project: Project;
+  readonly log: AdjustableLog;
+}
+
+/** The entry is gone before its session began. */
+class GoneEntry extends Error {
+  override readonly name = 'GoneEntry';
+}
+
+/** The first configuration was read without a variable that it turned out to depend on. */
+class ReadAgain extends Error {
+  override readonly name = 'ReadAgain';
+}
+
+async function openSession(
+  link: EntryLink,
+  hello: Hello,
+  parts: SessionParts,
+): Promise<OpenedSession> {
+  const options = parseServeArguments(hello.args);
+  if (!options) throw new Refused('it needs the whole program.', { isExpected: true });
+  const { folder } = hello;
+  const environment = new SessionEnvironment(hello.variables);
+  const log = parts.openLog(folder, environment.variables, link.errors);
+  let isOpen = false;
+  const add = async (names: Parameters<SessionEnvironment['add']>[1]): Promise<boolean> => {
+    if (environment.isComplete || names.length === 0) return false;
+    const values = await link.askValues(names);
+    if (!values) throw new GoneEntry('The entry is gone.');
+    return environment.add(values, names);
+  };
+  const open = (): Promise<Project> =>
+    parts.openProject({
+      ...options,
+      folder,
+      environment: environment.variables,
+      log,
+      runScript: async (script) => {
+        await add('all'); // it can read anything
+        const { errors } = link;
+        return parts.runScript(script, { folder, environment: environment.variables, errors });
+      },
+      check: (config) => {
+        if (config.shared === false && !isOpen) {
+          throw new Refused('the configuration has "shared": false.', { isExpected: true });
+        }
+      },
+      prepare: async (loaded) => {
+        const { missed } = environment;
+        const needed = namesFor(loaded);
+        const names =
+          needed === 'all' || missed === 'all' ? 'all' : [...new Set([...needed, ...missed])];
+        const wasMissed = await add(names);
+        if (wasMissed && !isOpen) throw new ReadAgain('The environment has changed.');
+      },
+    });
+  const project = await open().catch((error: unknown) => {
+    if (error instanceof ReadAgain) return open();
+    throw error;
+  });
+  isOpen = true;
+  return { project, log, [Symbol.asyncDispose]: () => project[Symbol.asyncDispose]() };
+}
+
+async function serveUntilHostGoes(
+  link: EntryLink,
+  hello: Hello,
+  { project, log }: OpenedSession,
+  signalled: Promise<void>,
+): Promise<void> {
+  const { switchboard } = project;
+  const stopped = new Promise<void>((resolve) => {
+    link.listen({
+      onStop: resolve,
+      onReload: () => void project.reload(),
+      onBug: (error) => log.error(describeBug(error)),
+    });
+  });
+  const ended = Promise.race([stopped, signalled, link.closed]);
+  const begin = guard(
+    (error) => log.error(describeBug(error)),
+    () => switchboard.board.begin(),
+  );
+  const ready = setTimeout(begin, READY_AFTER_MS).unref();
+  project.endOrphansSoon();
+  project.openControlSoon();
+  const { host, session, listen, close } = openHost(switchboard, link, hello, log);
+  await Promise.race([listen(), ended]);
+  await Promise.race([session.finish(project.config.stopMs), host.gone, ended]);
+  close();
+  clearTimeout(ready);
+}
+
+interface LinkedHost {
+  readonly host: StdioHost;
+  readonly session: Session;
+  /** Reads from the host; resolves when it sends nothing more. */
+  readonly listen: () => Promise<void>;
+  readonly close: () => void;
+}
+
+function openHost(
+  switchboard: Switchboard,
+  link: EntryLink,
+  { snapshot, generation }: Hello,
+  log: AdjustableLog,
+): LinkedHost {
+  const ledger = new Ledger();
+  const state = new SessionSnapshot();
+  const { input } = link;
+  let readBytes = 0;
+  let confirmedBytes = 0;
+  let isReading = false;
+  const waiting: (() => void)[] = [];
+  const onBug = (error: unknown): void => log.error(describeBug(error));
+
+  const write = (messages: string | Uint8Array, encoding: BufferEncoding = 'utf8'): boolean => {
+    // A receipt must not come before the bytes it's about count as read.
+    if (isReading) {
+      waiting.push(() => write(messages, encoding));
+      return true;
+    }
+    confirmedBytes = readBytes;
+    link.sendMessages(ledger.receipt(readBytes), messages, encoding);
+    return true;
+  };
+  const host = new StdioHost({
+    input,
+    output: link.stream,
+    write: write as Writable['write'],
+    messageLimits: switchboard.hostLimits,
+    onFull: () => connected.setFull(true),
+    onDrained: () => connected.setFull(false),
+    onGivenUp: (bytes) =>
+      log.error(`the host left ${bytes >> 20} MB unread: its connection was closed.`),
+    onBug,
+  });
+  const sendSnapshot = (): void => {
+    const text = state.takeChanged();
+    if (text !== undefined) link.send(FRAME.snapshot, text);
+  };
+  const noteActive = (): void => {
+    state.setActive(session.report.active);
+    sendSnapshot();
+  };
+  const send = (json: string, framing: Framing, message: Outgoing): void => {
+    if (message.kind === 'answer') {
+      if (isReplayed(message.about)) return;
+      if (message.about !== undefined) ledger.close(message.about);
+      for (const id of message.batch ?? []) ledger.close(id);
+    } else if (
+      message.kind === 'notification' &&
+      message.method === 'notifications/tools/list_changed'
+    ) {
+      noteActive(); // a server was switched on or off
+    }
+    host.send(json, framing);
+  };
+  const connected = switchboard.openSession({ send, lastId: generation * IDS_PER_GENERATION });
+  const { session } = connected;
+  if (snapshot !== undefined) {
+    for (const message of replayOf(snapshot)) {
+      state.note(message);
+      session.receive(message);
+    }
+    noteActive();
+  }
+  const listener: HostListener = {
+    receive: (message) => {
+      ledger.read(message);
+      state.note(message);
+      session.receive(message);
+    },
+    receiveBroken: (event) => session.receiveBroken(event),
+    receiveOversize: (event) => session.receiveOversize(event),
+  };
+  const beginReading = (): void => {
+    isReading = true;
+  };
+  const endReading = (): void => {
+    isReading = false;
+    readBytes = host.settledBytes;
+    sendSnapshot();
+    for (const writeNow of waiting.splice(0)) writeNow();
+    if (readBytes - confirmedBytes > MOST_UNCONFIRMED_BYTES) write('');
+  };
+  const listen = (): Promise<void> => {
+    // Around the host's own listener, which reads the messages.
+    input.on('data', guard(onBug, beginReading));
+    const ended = host.listen(listener);
+    input.on('data', guard(onBug, endReading));
+    return ended;
+  };
+  return { host, session, listen, close: connected.close };
+}

@@ -1,0 +1,89 @@
+// The hidden command `switchboard background`: the process that serves all sessions of a user. Entries start it.
+import { closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isPlainData, type ScriptReport } from '../../background/config-script.ts';
+import { findMeeting } from '../../background/meeting.ts';
+import { ownPlace } from '../../background/place.ts';
+import { Background } from '../../background/server.ts';
+import { SwitchboardError } from '../../base/errors.ts';
+import { createLog } from '../../base/log.ts';
+import { VERSION } from '../../base/version.ts';
+import { type ConfigScript, runHere } from '../../config/files/files.ts';
+import { SESSION_PARTS } from '../serve/linked.ts';
+import { keepCompiledSoon, keepStdout } from '../serve/serving.ts';
+import { onEndSignal } from '../signals.ts';
+
+/** Where the entry that starts us waits for "ready" or an error text. */
+const REPORT = 3;
+const DEFAULT_UMASK = 0o022;
+
+export async function backgroundCommand(operands: readonly string[]): Promise<number> {
+  const [first = '', second = ''] = operands;
+  return first === 'script' ? runScript() : serveInBackground(first, second);
+}
+
+/** `build` is the name of a file that other builds of this program don't have. */
+async function serveInBackground(home: string, build: string): Promise<number> {
+  // Servers must not depend on which host happened to start us.
+  process.umask(DEFAULT_UMASK);
+  try {
+    setPriority(0);
+  } catch {
+    // Only an administrator can raise it again.
+  }
+  process.setMaxListeners(0); // each session has a few
+  keepStdout();
+  const { env, argv } = process;
+  const log = createLog({ level: 'info', form: 'pretty', folder: undefined }, process.stderr);
+  let background: Background;
+  try {
+    const meeting = findMeeting(home, env, VERSION);
+    if (!meeting) throw new Error(`${home} is too long for a socket's path.`);
+    const [, program = ''] = argv;
+    background = await Background.open({
+      meeting,
+      version: VERSION,
+      build,
+      place: ownPlace(env),
+      parts: SESSION_PARTS,
+      log,
+      isInstalled: () => existsSync(join(dirname(program), 'chunks', build)),
+    });
+  } catch (error) {
+    report(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+  report('ready');
+  keepCompiledSoon(log);
+  onEndSignal(() => void background.stop(), 0);
+  await background.ended;
+  // Timers of sessions that are gone must not keep it running.
+  process.exit(0);
+}
+
+/** The entry may be gone. */
+function report(text: string): void {
+  try {
+    writeSync(REPORT, text);
+    closeSync(REPORT);
+  } catch {
+    process.stderr.write(`${text}\n`);
+  }
+}
+
+/** Prints what the configuration script on stdin exports. */
+async function runScript(): Promise<number> {
+  const write = keepStdout();
+  const script = JSON.parse(readFileSync(0, 'utf8')) as ConfigScript;
+  let report: ScriptReport;
+  try {
+    const value = await runHere(script);
+    report = value !== undefined && isPlainData(value) ? { value } : { isUnsendable: true };
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    report = { error: { message: error.message, hint: error.hint } };
+  }
+  await new Promise((resolve) => write(JSON.stringify(report), resolve));
+  process.exit(0); // it may have left timers or connections
+}

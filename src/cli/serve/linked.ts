@@ -1,0 +1,38 @@
+// A session at the other end of a link: in the background process, or in this one for an entry that can't get another.
+import type { Duplex } from 'node:stream';
+import { runConfigScript } from '../../background/config-script.ts';
+import { FRAME } from '../../background/frames.ts';
+import type { Hello } from '../../background/hello.ts';
+import { EntryLink } from '../../background/link.ts';
+import { type SessionParts, serveSession } from '../../background/serve-session.ts';
+import { describeBug } from '../../base/errors.ts';
+import { createServingLog, openServedProject } from './serving.ts';
+
+/** How a session is served, wherever it is. */
+export const SESSION_PARTS: SessionParts = {
+  openLog: createServingLog,
+  openProject: (options) => openServedProject({ ...options, hosts: 'one', asksHosts: true }),
+  runScript: (script, surroundings) => {
+    const [, program = ''] = process.argv;
+    const command = [process.execPath, program, 'background', 'script'] as const;
+    return runConfigScript(command, script, surroundings);
+  },
+};
+
+export interface GivenLink {
+  readonly stream: Duplex;
+  readonly hello: Hello;
+}
+
+/** Serves the session of this process's own entry; returns the exit status. */
+export async function serveLinked({ stream, hello }: GivenLink): Promise<number> {
+  const report = (error: unknown): void => void process.stderr.write(`${describeBug(error)}\n`);
+  const link = new EntryLink(stream, report);
+  await serveSession(link, hello, SESSION_PARTS, NEVER);
+  link.send(FRAME.end, Buffer.from([0]));
+  stream.end();
+  return 0;
+}
+
+/** The entry handles signals and passes them on. */
+const NEVER = new Promise<void>(() => {});

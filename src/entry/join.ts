@@ -1,0 +1,174 @@
+// Joins the user's background process: connect, prove to each other that both are this user's, say hello, hand over
+// the variables it asks for, and wait for its consent.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { connect as connectTo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { FRAME, FrameReader, frameOf } from '../background/frames.ts';
+import {
+  type Hello,
+  parsePayload,
+  type Refusal,
+  valuesOf,
+  type WantedNames,
+} from '../background/hello.ts';
+import { isSameProof } from '../background/hmac.ts';
+import { type Meeting, proofOf, readNote, readSecret } from '../background/meeting.ts';
+import { isSuspended } from '../base/process-table.ts';
+
+export type OnFrame = (type: number, payload: Buffer) => void;
+
+/** An open link to a background process. */
+export interface Joined {
+  readonly socket: Duplex;
+  /** Passes on all frames after the consent, including those that have already arrived. */
+  readonly listen: (onFrame: OnFrame) => void;
+}
+
+/** A sentence for the user, unless nothing is wrong. */
+export type JoinFailure = Refusal;
+
+/** For the first response, which takes the background process no time. */
+const GREET_MS = 5_000;
+/** After this, look whether the process is suspended. */
+const SUSPECT_MS = 500;
+/** Reading the configuration may run a script. */
+const ACCEPT_MS = 60_000;
+
+/** The socket, or the system's error code. */
+export function connectAt(address: string): Promise<Socket | string> {
+  return new Promise((resolve) => {
+    const socket = connectTo(address);
+    const fail = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'EIO');
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.off('error', fail);
+      socket.on('error', () => {}); // `close` follows
+      resolve(socket);
+    });
+  });
+}
+
+/** Resolves with a string if the connection ended: then the process is just stopping. */
+export async function joinOver(
+  socket: Socket,
+  meeting: Meeting,
+  hello: Hello,
+  environment: NodeJS.ProcessEnv,
+  onLog: (text: Buffer) => void,
+): Promise<Joined | JoinFailure | 'closed'> {
+  const result = await talk(socket, meeting, hello, environment, onLog);
+  if (result === 'closed' || !('socket' in result)) socket.destroy();
+  return result;
+}
+
+function talk(
+  socket: Socket,
+  meeting: Meeting,
+  hello: Hello,
+  environment: NodeJS.ProcessEnv,
+  onLog: (text: Buffer) => void,
+): Promise<Joined | JoinFailure | 'closed'> {
+  const secret = readSecret(meeting);
+  if (!secret) return Promise.resolve(failure(`${meeting.secretFile} is missing.`));
+  const nonce = randomHex();
+  return new Promise((resolve) => {
+    const early: [type: number, payload: Buffer][] = [];
+    let receive: OnFrame = (type, payload) => void early.push([type, payload]);
+    let isOpen = false;
+    const listen = (onFrame: OnFrame): void => {
+      receive = onFrame;
+      for (const [type, payload] of early.splice(0)) onFrame(type, payload);
+    };
+    const settle = (result: Joined | JoinFailure | 'closed'): void => {
+      clearTimeout(timer);
+      clearTimeout(suspicion);
+      socket.off('close', closed);
+      resolve(result);
+    };
+    const late = (): void => settle(failure(`it didn't respond (${describeProcess(meeting)}).`));
+    let timer = setTimeout(late, GREET_MS);
+    const suspicion = setTimeout(() => {
+      const { pid } = readNote(meeting) ?? {};
+      if (pid !== undefined && isSuspended(pid)) {
+        settle(failure(`it is suspended (process ${pid}). Continue it with: kill -CONT ${pid}`));
+      }
+    }, SUSPECT_MS);
+    const onFrame: OnFrame = (type, payload) => {
+      if (isOpen) return receive(type, payload);
+      const content = parsePayload(payload) ?? {};
+      switch (type) {
+        case FRAME.proof: {
+          const challenge = { entry: nonce, background: String(content['nonce']) };
+          const expected = proofOf('background', secret, challenge);
+          if (!isSameProof(content['proof'], expected)) {
+            return settle(failure(`${meeting.address} doesn't know this user's key.`));
+          }
+          clearTimeout(suspicion);
+          clearTimeout(timer);
+          timer = setTimeout(late, ACCEPT_MS);
+          const proof = proofOf('entry', secret, challenge);
+          socket.write(frameOf(FRAME.hello, { ...hello, proof }));
+          return undefined;
+        }
+        case FRAME.names: {
+          const values = valuesOf(content['names'] as WantedNames, environment);
+          socket.write(frameOf(FRAME.values, { values }));
+          return undefined;
+        }
+        case FRAME.log:
+          return onLog(payload);
+        case FRAME.accepted:
+          isOpen = true;
+          return settle({ socket, listen });
+        case FRAME.refused:
+          return settle({
+            reason: String(content['reason']),
+            isExpected: content['isExpected'] === true,
+            isOver: content['isOver'] === true,
+          });
+        default:
+          return settle(failure('it sent something unexpected.'));
+      }
+    };
+    const reader = new FrameReader(onFrame);
+    const read = (chunk: Buffer): void => {
+      try {
+        reader.push(chunk);
+      } catch {
+        settle(failure('it sent something unexpected.'));
+        socket.destroy();
+      }
+    };
+    const closed = (): void => settle('closed');
+    socket.on('data', read);
+    socket.once('close', closed);
+    socket.write(frameOf(FRAME.greeting, { nonce }));
+  });
+}
+
+function failure(reason: string): JoinFailure {
+  return { reason, isExpected: false, isOver: false };
+}
+
+function describeProcess(meeting: Meeting): string {
+  const note = readNote(meeting);
+  return note ? `process ${note.pid}` : meeting.address;
+}
+
+const NONCE_BYTES = 16;
+
+function randomHex(): string {
+  const bytes = Buffer.alloc(NONCE_BYTES);
+  try {
+    const source = openSync('/dev/urandom', 'r');
+    try {
+      readSync(source, bytes);
+    } finally {
+      closeSync(source);
+    }
+  } catch {
+    // Windows. Loading it takes a few milliseconds.
+    process.getBuiltinModule('node:crypto').randomFillSync(bytes);
+  }
+  return bytes.toString('hex');
+}

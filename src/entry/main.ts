@@ -1,0 +1,182 @@
+// The program's first code on a current Node: joins the user's background process, or has the rest loaded to serve
+// alone. It stays small, because every session of every host has one.
+import { fstatSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+import { PROTOCOL } from '../background/frames.ts';
+import { type Hello, ownVariables, parseServeArguments } from '../background/hello.ts';
+import { findMeeting, type Meeting } from '../background/meeting.ts';
+import { isInSandbox, ownPlace } from '../background/place.ts';
+import { isFolder } from '../base/make-folder.ts';
+import { VERSION } from '../base/version.ts';
+import { findFolders } from '../config/files/places.ts';
+import { Forwarder, type Lost } from './forward.ts';
+import { inProcess } from './in-process.ts';
+import { type Joined, type JoinFailure, joinOver } from './join.ts';
+import { connectOrStart } from './start.ts';
+
+/** Loads the rest of the program. With a link, it serves the session at its other end. */
+export type LoadRest = (link?: { readonly stream: Duplex; readonly hello: Hello }) => void;
+
+interface Entry {
+  /** The program's first file, and what tells its builds apart. */
+  readonly program: string;
+  readonly build: string;
+  readonly loadRest: LoadRest;
+}
+
+/** A background process that keeps ending is started this often. */
+const MOST_STARTS = 3;
+const STARTS_WITHIN_MS = 60_000;
+/** The background process may be stopping just now. */
+const MOST_ATTEMPTS = 4;
+
+export function enter(entry: Entry): void {
+  const { env, argv } = process;
+  const isMeant = parseServeArguments(argv.slice(2)) && !isOn(env['SWITCHBOARD_ALONE']);
+  const isStdio = !env['TRANSPORT'] || env['TRANSPORT'].toLowerCase() === 'stdio';
+  if (!isMeant || !isStdio || !isPipe(0) || !isPipe(1)) return entry.loadRest();
+  void open(entry).then((forwarder) => {
+    if (!forwarder) return;
+    process.on('SIGHUP', () => forwarder.reload());
+    let isEnding = false;
+    const end = (): void => {
+      if (isEnding) process.exit(0);
+      isEnding = true;
+      forwarder.stop();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+  });
+}
+
+/** Undefined if the rest of the program serves. */
+async function open(entry: Entry): Promise<Forwarder | undefined> {
+  const { env } = process;
+  const found = prepare();
+  const joined = 'reason' in found ? found : await join(entry, found, NOTHING_LOST);
+  if ('reason' in joined) {
+    if (!joined.isExpected) say(`switchboard: serving alone: ${joined.reason}\n`);
+    entry.loadRest();
+    return undefined;
+  }
+  const starts: number[] = [];
+  const forwarder = new Forwarder({
+    environment: env,
+    onLog: say,
+    findNext: async (lost) => {
+      const now = performance.now();
+      starts.push(now);
+      const recent = starts.filter((at) => now - at < STARTS_WITHIN_MS);
+      const next = await findNext(entry, found as Session, lost, recent.length);
+      if (!('reason' in next)) return next;
+      say(`switchboard: serving alone from now on: ${next.reason}\n`);
+      return inProcess(entry.loadRest, helloOf(entry, (found as Session).folder, lost));
+    },
+    exit: (status) => process.exit(status),
+  });
+  forwarder.attach(joined);
+  return forwarder;
+}
+
+const NOTHING_LOST: Lost = { snapshot: undefined, generation: 0 };
+
+interface Session {
+  readonly meeting: Meeting;
+  /** Where the host started us. */
+  readonly folder: string;
+}
+
+/** Where to join, or why it's impossible. */
+function prepare(): Session | JoinFailure {
+  const { env } = process;
+  try {
+    if (isInSandbox(env)) return failure('this is a sandbox.');
+    const folder = process.cwd();
+    const { home } = findFolders({ cwd: folder, env });
+    const meeting = findMeeting(home, env, VERSION);
+    return meeting ? { meeting, folder } : failure(`${home} is too long for a socket's path.`);
+  } catch {
+    return { reason: '', isExpected: true, isOver: false }; // serving alone explains it
+  }
+}
+
+async function findNext(
+  entry: Entry,
+  session: Session,
+  lost: Lost,
+  starts: number,
+): Promise<Joined | JoinFailure> {
+  if (starts > MOST_STARTS) return failure('the background process keeps ending.');
+  // Nothing creates it again behind the user's back.
+  if (!isFolder(session.meeting.home)) return failure(`${session.meeting.home} is gone.`);
+  return join(entry, session, lost);
+}
+
+async function join(
+  entry: Entry,
+  { meeting, folder }: Session,
+  lost: Lost,
+): Promise<Joined | JoinFailure> {
+  const { env } = process;
+  try {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const { program, build } = entry;
+      const connected = await connectOrStart({ meeting, program, build, environment: env });
+      if ('reason' in connected) return failure(`the background process: ${connected.reason}`);
+      const hello = helloOf(entry, folder, lost);
+      const joined = await joinOver(connected.socket, meeting, hello, env, say);
+      if (joined === 'closed') continue;
+      if ('socket' in joined || joined.isExpected) return joined;
+      if (!joined.isOver) return failure(`the background process: ${joined.reason}`);
+    }
+    return failure('the background process ends as soon as a session joins it.');
+  } catch (error) {
+    // Such as a home that can't be written, or a full disk.
+    return failure(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function helloOf({ build }: Entry, folder: string, { snapshot, generation }: Lost): Hello {
+  const { env, argv, pid } = process;
+  return {
+    protocol: PROTOCOL,
+    version: VERSION,
+    build,
+    pid,
+    folder,
+    args: argv.slice(2),
+    variables: ownVariables(env),
+    place: ownPlace(env),
+    generation,
+    ...(snapshot !== undefined && { snapshot }),
+  };
+}
+
+function failure(reason: string): JoinFailure {
+  return { reason, isExpected: false, isOver: false };
+}
+
+/** Files and terminals can't be forwarded as they come. */
+function isPipe(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFIFO() || stats.isSocket();
+  } catch {
+    return false; // closed
+  }
+}
+
+function isOn(text = ''): boolean {
+  return !['', '0', 'false', 'no', 'off'].includes(text.trim().toLowerCase());
+}
+
+/** If the host doesn't read stderr, what is beyond this is dropped. */
+const MOST_UNREAD_BYTES = 1 << 20;
+let isSpeaking = false;
+
+function say(text: string | Buffer): void {
+  const { stderr } = process;
+  // A host that closes stderr must not stop us.
+  if (!isSpeaking) stderr.on('error', () => {});
+  isSpeaking = true;
+  if (stderr.writableLength < MOST_UNREAD_BYTES) stderr.write(text);
+}

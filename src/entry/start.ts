@@ -1,0 +1,180 @@
+// Starts the background process: connect, lock, connect again, clear what a killed one left, start. Of many entries
+// that start at the same moment, one starts it and the others wait.
+import { closeSync, lstatSync, openSync, rmSync, statSync, truncateSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { ensureSecret, type Meeting, readNote, socketProblem } from '../background/meeting.ts';
+import { processWide } from '../background/place.ts';
+import { tryLockFile } from '../base/lock.ts';
+import { isFolder, makeFolder } from '../base/make-folder.ts';
+import { makePrivateFolder, minimalEnvironment, ownSession } from '../base/process.ts';
+import { isAlive, processPlace, startTime } from '../base/process-table.ts';
+import { sleep } from '../base/time.ts';
+import { connectAt } from './join.ts';
+
+export interface BackgroundStart {
+  readonly meeting: Meeting;
+  /** The program's first file. */
+  readonly program: string;
+  /** Tells its builds apart. */
+  readonly build: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** A socket, or a sentence about why there is none. */
+export type Connected = { readonly socket: Socket } | { readonly reason: string };
+
+/** In all: then the entry serves alone. */
+const LONGEST_MS = 20_000;
+/** A start that takes longer has failed. */
+const READY_MS = 15_000;
+/** No start takes longer, so the lock's owner is gone. */
+const LOCK_STALE_MS = 30_000;
+const FIRST_RETRY_MS = 10;
+const LONGEST_RETRY_MS = 160;
+/** A process that has just started or is about to exit doesn't listen. */
+const NOT_LISTENING_MS = 3_000;
+/** A background process on another machine or in a container renews its note more often. */
+const FOREIGN_STALE_MS = 120_000;
+const MOST_LOG_BYTES = 1 << 20;
+
+/** Connects to the background process, and starts it first if there is none. */
+export async function connectOrStart(options: BackgroundStart): Promise<Connected> {
+  const { meeting } = options;
+  const end = performance.now() + LONGEST_MS;
+  let reason = 'it took too long to start.';
+  let retryMs = FIRST_RETRY_MS;
+  while (performance.now() < end) {
+    const connected = await connectOnce(meeting);
+    if (connected !== 'nobody') return connected;
+    // Not before: joining alone writes nothing.
+    makePrivateFolder(meeting.folder);
+    const release = await tryLockFile(meeting.lockFile, LOCK_STALE_MS);
+    if (!release) {
+      await sleep(retryMs);
+      retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS);
+      continue;
+    }
+    try {
+      const again = await connectOnce(meeting);
+      if (again !== 'nobody') return again;
+      const left = await clearStale(meeting);
+      if (left !== undefined) return { reason: left };
+      ensureSecret(meeting);
+      const problem = await startBackground(options);
+      // Another one may have been faster: an entry that held the lock before was killed.
+      if (problem !== undefined) {
+        const last = await connectOnce(meeting);
+        return last === 'nobody' ? { reason: problem } : last;
+      }
+      reason = "it started, but doesn't accept connections.";
+    } finally {
+      release();
+    }
+  }
+  return { reason };
+}
+
+async function connectOnce(meeting: Meeting): Promise<Connected | 'nobody'> {
+  const problem = socketProblem(meeting);
+  if (problem !== undefined) return { reason: problem };
+  const socket = await connectAt(meeting.address);
+  if (typeof socket !== 'string') return { socket };
+  switch (socket) {
+    case 'ENOENT':
+    case 'ECONNREFUSED':
+      return 'nobody';
+    case 'EPERM':
+    case 'EACCES':
+      return { reason: `a sandbox doesn't allow connecting to ${meeting.address} (${socket}).` };
+    default:
+      return { reason: `can't connect to ${meeting.address} (${socket}).` };
+  }
+}
+
+/** Removes what a killed process left. Returns why it can't; the lock must be held. */
+async function clearStale(meeting: Meeting): Promise<string | undefined> {
+  const { address, noteFile } = meeting;
+  const note = readNote(meeting);
+  if (note && note.place !== processPlace()) {
+    const stats = statSync(noteFile, { throwIfNoEntry: false });
+    const isFresh = stats && Math.abs(Date.now() - stats.mtimeMs) < FOREIGN_STALE_MS;
+    if (isFresh) return `${noteFile} belongs to another machine or container.`;
+  } else if (note) {
+    const end = performance.now() + NOT_LISTENING_MS;
+    while (isAlive(note.pid) && (await startTime(note.pid)) === note.start) {
+      if (performance.now() > end) return `process ${note.pid} doesn't accept connections.`;
+      await sleep(LONGEST_RETRY_MS);
+    }
+  }
+  if (lstatSync(address, { throwIfNoEntry: false })?.isSocket()) rmSync(address);
+  rmSync(noteFile, { force: true });
+  return undefined;
+}
+
+/** Resolves when it's ready, with an error text if it isn't. */
+async function startBackground({
+  meeting,
+  program,
+  build,
+  environment,
+}: BackgroundStart): Promise<string | undefined> {
+  const { home } = meeting;
+  const { HOME: homeFolder = home } = environment;
+  const errors = openErrors(home);
+  try {
+    // Lazy: most entries find it running.
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    const child = spawn(process.execPath, [program, 'background', home, build], {
+      // Not the host's folder, which may have to be removed one day.
+      cwd: isFolder(homeFolder) ? homeFolder : home,
+      // Sessions bring their own variables.
+      env: { ...minimalEnvironment(environment), ...processWide(environment) },
+      stdio: ['ignore', 'ignore', errors ?? 'ignore', 'pipe'],
+      ...ownSession(),
+    });
+    const report = await readReport(
+      child.stdio[3] as Readable,
+      new Promise((resolve) => {
+        child.once('error', (error) => resolve(`${process.execPath}: ${error.message}`));
+      }),
+    );
+    child.unref();
+    return report;
+  } finally {
+    if (errors !== undefined) closeSync(errors);
+  }
+}
+
+/** The background process writes "ready" or an error text, and closes the pipe. */
+async function readReport(pipe: Readable, failed: Promise<string>): Promise<string | undefined> {
+  let text = '';
+  let timer: NodeJS.Timeout | undefined;
+  const report = new Promise<string>((resolve) => {
+    pipe.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    pipe.on('error', () => resolve(''));
+    pipe.once('close', () => resolve(text));
+    timer = setTimeout(() => resolve('it took too long to start.'), READY_MS);
+  });
+  const said = (await Promise.race([report, failed])).trim();
+  clearTimeout(timer);
+  pipe.destroy();
+  if (said === 'ready') return undefined;
+  return said === '' ? 'it exited while starting. See logs/background.log in its home.' : said;
+}
+
+/** Its stderr, for crashes. Undefined if it can't be written. */
+function openErrors(home: string): number | undefined {
+  const folder = join(home, 'logs');
+  const file = join(folder, 'background.log');
+  try {
+    makeFolder(folder);
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG_BYTES) truncateSync(file);
+    return openSync(file, 'a', 0o600);
+  } catch {
+    return undefined; // a full disk must not keep it from starting
+  }
+}

@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { describeBug, SwitchboardError } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import type { AdjustableLog } from '../base/log.ts';
+import { settleWithin } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigScript, RunScript } from '../config/files/files.ts';
 import { type HostListener, StdioHost } from '../host/stdio.ts';
@@ -18,7 +19,7 @@ import { FRAME } from './frames.ts';
 import { type Hello, parseServeArguments, type Refusal, type ServeArguments } from './hello.ts';
 import { Ledger } from './ledger.ts';
 import type { EntryLink } from './link.ts';
-import { isReplayed, replayOf, SessionSnapshot } from './snapshot.ts';
+import { isReplayed, Replay, SessionSnapshot } from './snapshot.ts';
 
 /** A session that has to be served by the entry itself. */
 export class Refused extends Error {
@@ -56,6 +57,8 @@ export interface SessionParts {
 
 /** Servers start after this many milliseconds even if the host never reports that it's ready. */
 const READY_AFTER_MS = 1_000;
+/** The host's requests wait for servers to be switched on again, but not longer than this. */
+const LONGEST_RESTORE_MS = 10_000;
 /** The entry keeps what we haven't confirmed to have read. */
 const MOST_UNCONFIRMED_BYTES = 64 << 10;
 /** More questions than one background process ever asks. */
@@ -171,7 +174,10 @@ async function serveUntilHostGoes(
   const ready = setTimeout(begin, READY_AFTER_MS).unref();
   project.endOrphansSoon();
   project.openControlSoon();
-  const { host, session, listen, close } = openHost(switchboard, link, hello, log);
+  const { host, session, restored, listen, close } = openHost(switchboard, link, hello, log);
+  if (hello.snapshot !== undefined) {
+    await Promise.race([settleWithin(restored, LONGEST_RESTORE_MS), ended]);
+  }
   await Promise.race([listen(), ended]);
   await Promise.race([session.finish(project.config.stopMs), host.gone, ended]);
   close();
@@ -181,6 +187,8 @@ async function serveUntilHostGoes(
 interface LinkedHost {
   readonly host: StdioHost;
   readonly session: Session;
+  /** Resolves when the servers that were switched on are again, or can't be. */
+  readonly restored: Promise<void>;
   /** Reads from the host; resolves when it sends nothing more. */
   readonly listen: () => Promise<void>;
   readonly close: () => void;
@@ -226,13 +234,16 @@ function openHost(
     const text = state.takeChanged();
     if (text !== undefined) link.send(FRAME.snapshot, text);
   };
+  const replay = new Replay(snapshot);
   const noteActive = (): void => {
-    state.setActive(session.report.active);
+    const { active } = session.report;
+    replay.noteActive(active);
+    state.setActive(active);
     sendSnapshot();
   };
   const send = (json: string, framing: Framing, message: Outgoing): void => {
     if (message.kind === 'answer') {
-      if (isReplayed(message.about)) return;
+      if (isReplayed(message.about)) return replay.noteAnswered();
       if (message.about !== undefined) ledger.close(message.about);
       for (const id of message.batch ?? []) ledger.close(id);
     } else if (
@@ -245,13 +256,11 @@ function openHost(
   };
   const connected = switchboard.openSession({ send, lastId: generation * IDS_PER_GENERATION });
   const { session } = connected;
-  if (snapshot !== undefined) {
-    for (const message of replayOf(snapshot)) {
-      state.note(message);
-      session.receive(message);
-    }
-    noteActive();
+  for (const message of replay.messages) {
+    state.note(message);
+    session.receive(message);
   }
+  if (snapshot !== undefined) noteActive();
   const listener: HostListener = {
     receive: (message) => {
       ledger.read(message);
@@ -278,5 +287,5 @@ function openHost(
     input.on('data', guard(onBug, endReading));
     return ended;
   };
-  return { host, session, listen, close: connected.close };
+  return { host, session, restored: replay.done, listen, close: connected.close };
 }

@@ -194,7 +194,9 @@ export class Background {
       return refuse('its program was replaced.', true);
     }
     const newer = await newerVersion(meeting, version);
-    return newer === undefined ? undefined : refuse(`version ${newer} is running.`);
+    if (newer === undefined) return undefined;
+    this.retire();
+    return refuse(`version ${newer} is running.`);
   }
 
   /** Logs a bug and closes the connection it happened on. */
@@ -215,6 +217,12 @@ export class Background {
       () => this.retire(),
     );
     this.#linger = setTimeout(retire, lingerMs);
+    this.#retireIfOld().catch((error: unknown) => this.#options.log.error(describeBug(error)));
+  }
+
+  async #retireIfOld(): Promise<void> {
+    const { meeting, version } = this.#options;
+    if (await newerVersion(meeting, version)) this.retire();
   }
 
   /** Closing it removes the socket, which may be another process's by now. */

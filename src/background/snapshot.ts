@@ -72,9 +72,39 @@ function keyFor(method: string, params: unknown): ['kept' | 'dropped', string] |
   }
 }
 
-/** The messages to pass to a new session, in order. */
-export function replayOf(snapshot: string): MessageEvent[] {
-  const { framing, messages, active } = JSON.parse(snapshot) as Kept;
+/** Restores a session from a snapshot. */
+export class Replay {
+  /** To be passed to the new session, in order. */
+  readonly messages: readonly MessageEvent[];
+  /** Resolves when all servers are switched on again, or every message has its response. */
+  readonly done: Promise<void>;
+  #resolve: () => void = () => {};
+  readonly #wanted: readonly string[];
+  #open: number;
+
+  constructor(snapshot: string | undefined) {
+    const kept = snapshot === undefined ? NOTHING : (JSON.parse(snapshot) as Kept);
+    this.#wanted = kept.active;
+    this.messages = messagesIn(kept);
+    this.#open = this.messages.filter(({ value }) => isObject(value) && 'id' in value).length;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  noteActive(names: readonly string[]): void {
+    if (this.#wanted.every((name) => names.includes(name))) this.#resolve();
+  }
+
+  noteAnswered(): void {
+    this.#open--;
+    if (this.#open === 0) this.#resolve();
+  }
+}
+
+const NOTHING: Kept = { framing: 'newline', messages: [], active: [] };
+
+function messagesIn({ framing, messages, active }: Kept): MessageEvent[] {
   const values = [
     ...messages.map((text) => JSON.parse(text) as Record<string, unknown>),
     ...active.map((name) => ({

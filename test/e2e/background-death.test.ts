@@ -1,0 +1,256 @@
+// The background process is killed at any moment, and hosts go on: every request gets exactly one response, no call
+// runs twice, and the session is what it was.
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSharedProject, killBackground, type SharedProject } from '../support/background.ts';
+import { activate, statusOf } from '../support/gateway.ts';
+import { wholeLines } from '../support/lines.ts';
+import { eventually, isAlive } from '../support/processes.ts';
+import { ROOT } from '../support/project.ts';
+import { type Answer, RawHost, textOf } from '../support/raw-host.ts';
+import { eraServer, testServer } from '../support/servers.ts';
+
+const ENDED =
+  'The background process of Switchboard ended before it responded. The call may or may not have run.';
+
+/** A project with a server that records what it gets, and answers calls of `hold` never. */
+function createRecorded(more: object = {}): SharedProject & { readonly calls: () => string[] } {
+  const project = createSharedProject();
+  const file = join(project.dir, 'record');
+  project.write('switchboard.config.json', {
+    mcpServers: { rec: testServer('recording', file), box: testServer('toolbox') },
+    ...more,
+  });
+  return {
+    ...project,
+    calls: () =>
+      wholeLines(file).flatMap((line) => {
+        if (line.startsWith('started')) return [];
+        const { method, params } = JSON.parse(line) as {
+          method: string;
+          params: { arguments: { n: string } };
+        };
+        return method === 'tools/call' ? [params.arguments.n] : [];
+      }),
+  };
+}
+
+/** How many responses each request of the host got. */
+function countAnswers(host: RawHost): Record<string, number> {
+  const counts = Object.fromEntries(host.requested.map((id) => [JSON.stringify(id), 0]));
+  for (const message of host.messages) {
+    if (message['method'] !== undefined) continue;
+    const key = JSON.stringify(message['id']);
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function expectOneAnswerEach(host: RawHost): void {
+  const wrong = Object.entries(countAnswers(host)).filter(([, count]) => count !== 1);
+  expect(wrong).toEqual([]);
+  expect(host.impure).toEqual([]);
+}
+
+describe('when the background process is killed', () => {
+  test.each(['newline', 'content-length'] as const)(
+    'open requests get one error each, and the session goes on (%s)',
+    async (framing) => {
+      const project = createRecorded();
+      const host = await RawHost.connect(project, { framing });
+      expect(textOf(await host.call('rec', 'other', { n: 'before' }))).toBe('recorded');
+      const open = ['a', 'b', 'c'].map((n) => host.call('rec', 'hold', { n }, `id ${n}`));
+      expect(await eventually(() => project.calls().length === 4)).toBe(true);
+      await killBackground(project);
+      const errors = await Promise.all(open);
+      expect(errors.map(({ id, error }) => [id, error?.code, error?.message])).toEqual([
+        ['id a', -32603, ENDED],
+        ['id b', -32603, ENDED],
+        ['id c', -32603, ENDED],
+      ]);
+      expect(textOf(await host.call('rec', 'other', { n: 'after' }))).toBe('recorded');
+      expect(project.calls()).toEqual(['before', 'a', 'b', 'c', 'after']);
+      expectOneAnswerEach(host);
+      expect(await host.close()).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  test('requests it never read get an error, and half a message is completed', async () => {
+    const project = createRecorded();
+    const host = await RawHost.connect(project);
+    const pid = project.background();
+    await host.request('ping');
+    process.kill(pid, 'SIGSTOP');
+    const unread = [1, 2].map((n) => host.call('rec', 'other', { n: `unread ${n}` }));
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 'half',
+      method: 'tools/call',
+      params: {
+        name: 'rec_suite',
+        arguments: { action: 'call', subtool: 'other', args: { n: 'half' } },
+      },
+    });
+    host.write(text.slice(0, 50));
+    process.kill(pid, 'SIGKILL');
+    for (const { error } of await Promise.all(unread)) expect(error?.message).toBe(ENDED);
+    const half = new Promise<void>((resolve) => {
+      const look = setInterval(() => {
+        if (host.messages.some(({ id }) => id === 'half')) resolve();
+      }, 10);
+      onTestFinished(() => clearInterval(look));
+    });
+    host.write(`${text.slice(50)}\n`);
+    await half;
+    const answer = host.messages.find(({ id }) => id === 'half') as unknown as Answer;
+    expect(textOf(answer)).toBe('recorded');
+    expect(project.calls()).toEqual(['half']);
+    expectOneAnswerEach(host);
+  });
+
+  test('the session is restored: era, switched-on servers, log level and subscriptions', async () => {
+    const project = createSharedProject({
+      box: { ...testServer('toolbox') },
+      era: eraServer('handshake'),
+    });
+    project.write('switchboard.config.json', {
+      mcpServers: { box: testServer('toolbox'), era: eraServer('handshake') },
+      suites: { box: { show: 'flip' } },
+    });
+    const host = await RawHost.connect(project);
+    await activate(host, 'box');
+    expect(await host.toolNames()).toContain('where_am_i');
+    const uri = await firstResource(host);
+    expect((await host.request('resources/subscribe', { uri })).error).toBeUndefined();
+    await host.request('logging/setLevel', { level: 'debug' });
+    await killBackground(project);
+    expect((await host.request('ping')).error?.message ?? '').toMatch(/^$|ended/);
+    expect((await statusOf(host, 'box'))?.active).toBe(true);
+    expect(await host.toolNames()).toContain('where_am_i');
+    expect(textOf(await host.callTool('echo', { x: 1 }))).toBe('{"x":1}');
+    // It isn't initialized twice, and hears nothing about what was replayed.
+    expect(host.messages.filter(({ id }) => String(id).includes('replayed'))).toEqual([]);
+    expectOneAnswerEach(host);
+  });
+
+  async function firstResource(host: RawHost): Promise<string> {
+    await host.introspect('era');
+    let uri: string | undefined;
+    await eventually(() => uri !== undefined || (void look(), false));
+    async function look(): Promise<void> {
+      const { result } = await host.request('resources/list');
+      uri = (result as { resources?: { uri: string }[] }).resources?.[0]?.uri;
+    }
+    return uri ?? '';
+  }
+
+  test('many sessions find the next one, and only one is started', async () => {
+    const project = createRecorded();
+    const hosts = await Promise.all(Array.from({ length: 5 }, () => RawHost.connect(project)));
+    await Promise.all(hosts.map((host) => host.call('box', 'echo', {})));
+    await killBackground(project);
+    const answers = await Promise.all(hosts.map((host) => host.call('box', 'echo', { x: 1 })));
+    // A request that came before its entry noticed was never read.
+    for (const { error, result } of answers) expect(error?.message ?? result).toBeDefined();
+    const again = await Promise.all(hosts.map((host) => host.call('box', 'echo', { x: 2 })));
+    expect(again.map(textOf)).toEqual(hosts.map(() => '{"x":2}'));
+    expect(project.backgrounds()).toEqual([project.background()]);
+    hosts.forEach(expectOneAnswerEach);
+  });
+
+  test('at random moments, every call is answered once and runs at most once', async () => {
+    const project = createRecorded();
+    const hosts = await Promise.all(Array.from({ length: 3 }, () => RawHost.connect(project)));
+    const random = createRandom(7);
+    const results = new Map<string, Answer>();
+    let round = 0;
+    const callMany = async (host: RawHost, index: number): Promise<void> => {
+      while (round < 3) {
+        const calls = Array.from({ length: 5 }, async (_, call) => {
+          const n = `${index}-${host.requested.length}-${call}`;
+          results.set(n, await host.call('rec', 'other', { n }));
+        });
+        await Promise.all(calls);
+      }
+    };
+    const running = Promise.all(hosts.map(callMany));
+    for (; round < 3; round++) {
+      const seen = results.size;
+      await eventually(() => results.size > seen + 10 + random() * 40);
+      await killBackground(project);
+      await eventually(() => project.backgrounds().length > 0);
+    }
+    await running;
+    const calls = project.calls();
+    expect(new Set(calls).size).toBe(calls.length);
+    for (const [n, answer] of results) {
+      if (answer.error) expect(answer.error.message).toBe(ENDED);
+      else expect(calls).toContain(n);
+    }
+    hosts.forEach(expectOneAnswerEach);
+  });
+
+  test('over and over, the entry serves by itself', async () => {
+    const project = createRecorded();
+    const host = await RawHost.connect(project);
+    for (let times = 0; times < 4; times++) {
+      await killBackground(project);
+      if (times < 3) await eventually(() => project.backgrounds().length > 0);
+      await host.request('ping');
+    }
+    expect(textOf(await host.call('box', 'echo', { x: 1 }))).toBe('{"x":1}');
+    expect(project.backgrounds()).toEqual([]);
+    expect(host.stderr).toContain(
+      'serving alone from now on: the background process keeps ending.',
+    );
+    expectOneAnswerEach(host);
+    expect(await host.close()).toEqual({ code: 0, signal: null });
+  });
+
+  test('and the program is gone, requests get a clear error and the entry stays', async () => {
+    const project = createRecorded();
+    const folder = join(project.dir, 'program');
+    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+    const host = await RawHost.connect(project, { program: join(folder, 'dist/index.js') });
+    rmSync(folder, { recursive: true });
+    await killBackground(project);
+    const first = await host.request('ping');
+    const second = await host.request('ping');
+    expect(second.error?.message).toContain("can't be started again");
+    expect(first.error?.message).toMatch(/ended/);
+    expect(host.process.exitCode).toBeNull();
+    expectOneAnswerEach(host);
+    expect(await host.close()).toEqual({ code: 0, signal: null });
+  });
+});
+
+test('a background process that is told to stop is started again when it is needed', async () => {
+  const project = createRecorded();
+  const host = await RawHost.connect(project);
+  await host.call('box', 'echo', {});
+  const pid = project.background();
+  process.kill(pid, 'SIGTERM');
+  await eventually(() => !isAlive(pid));
+  expect(project.backgrounds()).toEqual([]);
+  expect(textOf(await host.call('box', 'echo', { x: 1 }))).toBe('{"x":1}');
+  expect(project.backgrounds()).toHaveLength(1);
+  expectOneAnswerEach(host);
+});
+
+test('the host closes while there is no background process', async () => {
+  const project = createRecorded();
+  const host = await RawHost.connect(project);
+  process.kill(project.background(), 'SIGTERM');
+  await eventually(() => project.backgrounds().length === 0);
+  expect(await host.close()).toEqual({ code: 0, signal: null });
+});
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -110,40 +110,39 @@ describe('when the background process is killed', () => {
   });
 
   test('the session is restored: era, switched-on servers, log level and subscriptions', async () => {
-    const project = createSharedProject({
-      box: { ...testServer('toolbox') },
-      era: eraServer('handshake'),
-    });
-    project.write('switchboard.config.json', {
-      mcpServers: { box: testServer('toolbox'), era: eraServer('handshake') },
-      suites: { box: { show: 'flip' } },
-    });
+    const project = createSharedProject(
+      { box: testServer('toolbox'), era: eraServer('handshake') },
+      { suites: { box: { show: 'flip' } } },
+    );
     const host = await RawHost.connect(project);
     await activate(host, 'box');
     expect(await host.toolNames()).toContain('where_am_i');
-    const uri = await firstResource(host);
+    await host.introspect('era');
+    const uri = 'fixture://static';
+    await host.request('resources/subscribe', { uri: 'fixture://binary' });
+    await host.request('resources/unsubscribe', { uri: 'fixture://binary' });
     expect((await host.request('resources/subscribe', { uri })).error).toBeUndefined();
-    await host.request('logging/setLevel', { level: 'debug' });
+    await host.request('logging/setLevel', { level: 'error' });
     await killBackground(project);
     expect((await host.request('ping')).error?.message ?? '').toMatch(/^$|ended/);
     expect((await statusOf(host, 'box'))?.active).toBe(true);
     expect(await host.toolNames()).toContain('where_am_i');
     expect(textOf(await host.callTool('echo', { x: 1 }))).toBe('{"x":1}');
+    await host.call('era', 'log', { levels: ['debug', 'warning', 'error'] });
+    const told = (method: string) =>
+      host.messages.flatMap((message) => (message['method'] === method ? message['params'] : []));
+    // It's watched once the server's resources are known again.
+    const updates = async () => {
+      for (const one of ['fixture://binary', uri]) await host.call('era', 'touch', { uri: one });
+      return told('notifications/resources/updated');
+    };
+    await expect.poll(updates).toContainEqual({ uri });
+    expect(await updates()).not.toContainEqual({ uri: 'fixture://binary' });
+    expect(told('notifications/message')).toMatchObject([{ level: 'error' }]);
     // It isn't initialized twice, and hears nothing about what was replayed.
     expect(host.messages.filter(({ id }) => String(id).includes('replayed'))).toEqual([]);
     expectOneAnswerEach(host);
   });
-
-  async function firstResource(host: RawHost): Promise<string> {
-    await host.introspect('era');
-    let uri: string | undefined;
-    await eventually(() => uri !== undefined || (void look(), false));
-    async function look(): Promise<void> {
-      const { result } = await host.request('resources/list');
-      uri = (result as { resources?: { uri: string }[] }).resources?.[0]?.uri;
-    }
-    return uri ?? '';
-  }
 
   test('many sessions find the next one, and only one is started', async () => {
     const project = createRecorded();

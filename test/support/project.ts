@@ -31,8 +31,10 @@ export function createProject(
     return file;
   };
   for (const [path, content] of Object.entries(files)) write(path, content);
-  const { PATH = '' } = process.env;
-  return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8' } };
+  const { PATH = '', TEST_SHARED } = process.env;
+  // TEST_SHARED=1 runs the same tests with sessions in a background process, which ends with its home.
+  const shared = TEST_SHARED ? { SWITCHBOARD_SHARED: '1' } : {};
+  return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8', ...shared } };
 }
 
 /** For servers that load a lot before they answer: a busy machine is slow. */

@@ -182,6 +182,8 @@ async function serveUntilHostGoes(
   await Promise.race([session.finish(project.config.stopMs), host.gone, ended]);
   close();
   clearTimeout(ready);
+  // The last responses are written at the end of this turn, and the link's end must not overtake them.
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 interface LinkedHost {

@@ -78,6 +78,16 @@ describe('a session in the background process', () => {
     },
   );
 
+  test('gets its last responses, even if everything comes at once', async () => {
+    const project = createSharedProject();
+    const host = new RawHost(project);
+    host.process.stdin?.end(
+      '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}',
+    );
+    await host.close();
+    expect(host.messages.map(({ id }) => id)).toEqual([1, 2]);
+  });
+
   test('has its own folder, environment and configuration', async () => {
     const one = createSharedProject(TOOLBOX);
     const other = { ...createProject(configWith({ ...TOOLBOX, second: testServer('toolbox') })) };

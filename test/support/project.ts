@@ -23,7 +23,9 @@ export function createProject(
   atEnd: (remove: () => void) => void = onTestFinished,
 ): Project {
   const dir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
-  atEnd(() => rmSync(dir, { recursive: true, force: true }));
+  // A background process may still write to it.
+  const retries = process.env['TEST_SHARED'] ? { maxRetries: 10 } : {};
+  atEnd(() => rmSync(dir, { recursive: true, force: true, ...retries }));
   const write = (path: string, content: string | object): string => {
     const file = join(dir, path);
     mkdirSync(dirname(file), { recursive: true });

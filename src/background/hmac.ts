@@ -21,68 +21,78 @@ export function isSameProof(proof: unknown, expected: string): boolean {
   return difference === 0;
 }
 
-/** SHA-256 (FIPS 180-4). */
+/** SHA-256 (FIPS 180-4). Plain loops: it runs a few times, before V8 has optimized anything. */
 function digest(message: Uint8Array): Buffer {
-  const { constants, initial } = tables();
-  const state = Uint32Array.from(initial);
   const padded = Buffer.alloc(Math.ceil((message.length + 9) / BLOCK_BYTES) * BLOCK_BYTES);
   padded.set(message);
   padded[message.length] = 0x80;
   padded.writeUIntBE(message.length * 8, padded.length - 6, 6);
-  const words = new Uint32Array(64);
+  const state = new Int32Array(INITIAL);
+  const words = new Int32Array(64);
   for (let block = 0; block < padded.length; block += BLOCK_BYTES) {
-    addBlock(state, words, constants, padded.subarray(block, block + BLOCK_BYTES));
+    addBlock(state, words, padded, block);
   }
   const result = Buffer.alloc(32);
-  state.forEach((word, index) => result.writeUInt32BE(word, 4 * index));
+  for (let index = 0; index < 8; index++) result.writeInt32BE(state[index] as number, 4 * index);
   return result;
 }
 
-function addBlock(
-  state: Uint32Array,
-  words: Uint32Array,
-  constants: Uint32Array,
-  block: Buffer,
-): void {
-  const w = (index: number): number => words[index] ?? 0;
-  for (let t = 0; t < 64; t++) {
-    if (t < 16) words[t] = block.readUInt32BE(4 * t);
-    else {
-      const s0 = rotate(w(t - 15), 7) ^ rotate(w(t - 15), 18) ^ (w(t - 15) >>> 3);
-      const s1 = rotate(w(t - 2), 17) ^ rotate(w(t - 2), 19) ^ (w(t - 2) >>> 10);
-      words[t] = w(t - 16) + s0 + w(t - 7) + s1;
-    }
+function addBlock(state: Int32Array, words: Int32Array, bytes: Buffer, at: number): void {
+  for (let t = 0; t < 16; t++) words[t] = bytes.readInt32BE(at + 4 * t);
+  for (let t = 16; t < 64; t++) {
+    const x = words[t - 15] as number;
+    const y = words[t - 2] as number;
+    const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+    const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+    words[t] = (words[t - 16] as number) + s0 + (words[t - 7] as number) + s1;
   }
-  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
+  let a = state[0] as number;
+  let b = state[1] as number;
+  let c = state[2] as number;
+  let d = state[3] as number;
+  let e = state[4] as number;
+  let f = state[5] as number;
+  let g = state[6] as number;
+  let h = state[7] as number;
   for (let t = 0; t < 64; t++) {
-    const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    const one = (h + s1 + ((e & f) ^ (~e & g)) + (constants[t] ?? 0) + w(t)) | 0;
-    const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const one =
+      (h + s1 + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (words[t] as number)) | 0;
+    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
+    h = g;
+    g = f;
+    f = e;
+    e = (d + one) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (one + two) | 0;
   }
-  [a, b, c, d, e, f, g, h].forEach((word, index) => {
-    state[index] = (state[index] ?? 0) + word;
-  });
+  state[0] = (state[0] as number) + a;
+  state[1] = (state[1] as number) + b;
+  state[2] = (state[2] as number) + c;
+  state[3] = (state[3] as number) + d;
+  state[4] = (state[4] as number) + e;
+  state[5] = (state[5] as number) + f;
+  state[6] = (state[6] as number) + g;
+  state[7] = (state[7] as number) + h;
 }
 
-function rotate(word: number, bits: number): number {
-  return (word >>> bits) | (word << (32 - bits));
-}
+/** From the square roots of the first primes, and from their cube roots. */
+const INITIAL = wordsIn('6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19');
+const CONSTANTS = wordsIn(
+  '428a2f9871374491b5c0fbcfe9b5dba53956c25b59f111f1923f82a4ab1c5ed5d807aa9812835b01243185be' +
+    '550c7dc372be5d7480deb1fe9bdc06a7c19bf174e49b69c1efbe47860fc19dc6240ca1cc2de92c6f4a7484aa' +
+    '5cb0a9dc76f988da983e5152a831c66db00327c8bf597fc7c6e00bf3d5a7914706ca63511429296727b70a85' +
+    '2e1b21384d2c6dfc53380d13650a7354766a0abb81c2c92e92722c85a2bfe8a1a81a664bc24b8b70c76c51a3' +
+    'd192e819d6990624f40e3585106aa07019a4c1161e376c082748774c34b0bcb5391c0cb34ed8aa4a5b9cca4f' +
+    '682e6ff3748f82ee78a5636f84c878148cc7020890befffaa4506cebbef9a3f7c67178f2',
+);
 
-let known: { readonly constants: Uint32Array; readonly initial: Uint32Array } | undefined;
-
-/** The first 32 bits of the fractional parts of the cube roots and square roots of the first primes. */
-function tables(): NonNullable<typeof known> {
-  if (known) return known;
-  const primes: number[] = [];
-  for (let candidate = 2; primes.length < 64; candidate++) {
-    if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
-  }
-  const fraction = (root: number): number => (root - Math.floor(root)) * 2 ** 32;
-  known = {
-    constants: Uint32Array.from(primes.map((prime) => fraction(Math.cbrt(prime)))),
-    initial: Uint32Array.from(primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)))),
-  };
-  return known;
+function wordsIn(hex: string): Int32Array {
+  const bytes = Buffer.from(hex, 'hex');
+  const words = new Int32Array(bytes.length / 4);
+  for (let index = 0; index < words.length; index++) words[index] = bytes.readInt32BE(4 * index);
+  return words;
 }

@@ -64,17 +64,18 @@ const MOST_UNCONFIRMED_BYTES = 64 << 10;
 /** More questions than one background process ever asks. */
 const IDS_PER_GENERATION = 1_000_000_000;
 
-/** Resolves when the session is over and its servers have stopped. The link is closed in any case. */
+/** Resolves when the session is over and its servers have stopped, with false if it was refused. */
 export async function serveSession(
   link: EntryLink,
   hello: Hello,
   parts: SessionParts,
   signalled: Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await using opened = await openSession(link, hello, parts);
     link.send(FRAME.accepted);
     await serveUntilHostGoes(link, hello, opened, signalled);
+    return true;
   } catch (error) {
     // An invalid configuration: serving alone, the entry reports it as usual.
     const refused = error instanceof SwitchboardError || error instanceof GoneEntry;
@@ -84,6 +85,7 @@ export async function serveSession(
         ? error.refusal
         : { reason: error.message, isExpected: true, isOver: false };
     link.send(FRAME.refused, refusal);
+    return false;
   }
 }
 

@@ -170,9 +170,9 @@ export class Background {
     const link = new EntryLink(socket, (error) => log.error(describeBug(error)));
     this.#links.add(link);
     try {
-      await serveSession(link, hello, parts, this.#stopping);
+      const isServed = await serveSession(link, hello, parts, this.#stopping);
       // Without it, the entry looks for another process.
-      if (!this.#isStopping) link.send(FRAME.end, Buffer.from([0]));
+      if (isServed && !this.#isStopping) link.send(FRAME.end, Buffer.from([0]));
       socket.end();
     } finally {
       this.#links.delete(link);

@@ -28,8 +28,8 @@ export interface GivenLink {
 export async function serveLinked({ stream, hello }: GivenLink): Promise<number> {
   const report = (error: unknown): void => void process.stderr.write(`${describeBug(error)}\n`);
   const link = new EntryLink(stream, report);
-  await serveSession(link, hello, SESSION_PARTS, NEVER);
-  link.send(FRAME.end, Buffer.from([0]));
+  const isServed = await serveSession(link, hello, SESSION_PARTS, NEVER);
+  if (isServed) link.send(FRAME.end, Buffer.from([0]));
   stream.end();
   return 0;
 }

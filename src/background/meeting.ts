@@ -5,7 +5,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
+  readSync,
   rmSync,
   type Stats,
   writeFileSync,
@@ -118,7 +118,9 @@ export function readSecret({ secretFile }: Meeting): Buffer | undefined {
     const stats = fstatSync(descriptor);
     const isOpen = userNumber() !== undefined && (stats.mode & 0o077) !== 0;
     if (!isOwner(stats) || isOpen) throw new Error(`${secretFile} can be read by others.`);
-    const secret = Buffer.from(readFileSync(descriptor, 'latin1').trim(), 'hex');
+    const text = Buffer.alloc(2 * SECRET_BYTES);
+    readSync(descriptor, text);
+    const secret = Buffer.from(text.toString('latin1'), 'hex');
     if (secret.length !== SECRET_BYTES) throw new Error(`${secretFile} has no valid key.`);
     return secret;
   } finally {

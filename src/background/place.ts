@@ -23,11 +23,18 @@ const PROCESS_WIDE = [
 /** Set by programs for what they run in a sandbox. */
 const MARKERS = ['CODEX_SANDBOX', 'FLATPAK_ID', 'APP_SANDBOX_CONTAINER_ID'];
 
+let confinement: string | undefined;
+
+function ownConfinement(): string {
+  confinement ??= confinementOf('self');
+  return confinement;
+}
+
 export function ownPlace(env: NodeJS.ProcessEnv): Place {
   return {
     uid: userNumber(),
     namespaces: ownNamespaces(),
-    confinement: confinementOf('self'),
+    confinement: ownConfinement(),
     process: processWide(env),
   };
 }
@@ -62,5 +69,5 @@ export function isInSandbox(env: NodeJS.ProcessEnv): boolean {
   if (MARKERS.some((name) => env[name])) return true;
   // In a container, everything is confined, including the first process.
   const first = confinementOf(1);
-  return first !== '' && first !== confinementOf('self');
+  return first !== '' && first !== ownConfinement();
 }

@@ -116,10 +116,10 @@ export function makePrivateFolder(folder: string): void {
 /** Whether this user owns the folder. A link doesn't count: its owner can change its target. */
 export function isOwnFolder(folder: string): boolean {
   try {
-    const stat = lstatSync(folder);
-    return stat.isDirectory() && (WINDOWS || stat.uid === userNumber());
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    return stat?.isDirectory() === true && (WINDOWS || stat.uid === userNumber());
   } catch {
-    return false; // missing, or not accessible
+    return false; // not accessible
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
-import { BANNER, makeStartScript } from './start-script.ts';
+import { BANNER, makeStartScript, writeScript } from './start-script.ts';
 
 const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   version: string;
@@ -69,30 +69,29 @@ const { metafile } = await build({
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
+// The entry has to be small: every session of every host has one.
+const { outputFiles: entryFiles } = await build({
+  entryPoints: { entry: 'src/entry/main.ts' },
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: `node${oldestNode}`,
+  minify: true,
+  define: { __VERSION__: JSON.stringify(version) },
+  write: false,
+  logLevel: 'warning',
+});
+const entryName = writeScript(`${NEW}/chunks`, 'entry', entryFiles[0]?.text ?? '');
 await makeStartScript({
   outputs: metafile.outputs,
   entry: `${NEW}/index.mjs`,
   first: `${NEW}/index.js`,
   source: 'src/cli/run.ts',
   oldestNode,
+  entryName,
   minify: true,
 });
 rmSync(`${NEW}/index.mjs`);
-
-// The entry is a file of its own: it has to be small, and newer than what an outdated Node can read.
-await build({
-  entryPoints: { entry: 'src/entry/main.ts' },
-  outdir: NEW,
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: `node${oldestNode}`,
-  minify: true,
-  define: { __VERSION__: JSON.stringify(version) },
-  // `require` would make Node look at every export of its modules, and load the lazy ones.
-  banner: { js: '"use strict";require=process.getBuiltinModule;' },
-  logLevel: 'warning',
-});
 
 const { code } = await transform(readFileSync('src/assistant-entry.ts', 'utf8'), {
   loader: 'ts',

@@ -19,11 +19,23 @@ export interface StartScriptOptions {
   readonly source: string;
   /** The oldest Node that can run the program, as `20.19`. */
   readonly oldestNode: string;
+  /** The name of the entry's script. */
+  readonly entryName: string;
   readonly minify: boolean;
 }
 
+/** Turns a bundled module into a script as src/load-start.ts runs it; returns its name. */
+export function writeScript(folder: string, kind: string, code: string): string {
+  const script = `(function(require,__import,__UNSAVED_START__){"use strict";${toFunctionBody(code)}})`;
+  // V8 treats two texts of the same length as equal, so a name must never be reused for another text.
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 12);
+  const name = `${kind}-${hash}.txt`;
+  writeFileSync(join(folder, name), script);
+  return name;
+}
+
 export async function makeStartScript(options: StartScriptOptions): Promise<void> {
-  const { outputs, entry, first, source, oldestNode, minify } = options;
+  const { outputs, entry, first, source, oldestNode, entryName, minify } = options;
   const chunk = Object.keys(outputs).find((file) => source in (outputs[file]?.inputs ?? {}));
   if (chunk === undefined) throw new Error(`No chunk has ${source} in it.`);
   const { outputFiles } = await build({
@@ -37,11 +49,7 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
     write: false,
   });
   const code = outputFiles[0]?.text ?? '';
-  const script = `(function(require,__import,__UNSAVED_START__){"use strict";${toFunctionBody(code)}})`;
-  // V8 treats two texts of the same length as equal, so a name must never be reused for another text.
-  const hash = createHash('sha256').update(script).digest('hex').slice(0, 12);
-  const name = `start-${hash}.txt`;
-  writeFileSync(join(dirname(chunk), name), script);
+  const name = writeScript(dirname(chunk), 'start', code);
   writeFileSync(
     join(dirname(chunk), 'import.cjs'),
     'module.exports = (specifier) => import(specifier);\n',
@@ -53,7 +61,11 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
       loader: 'ts',
       target: 'es5',
       minify,
-      define: { __START__: JSON.stringify(name), __OLDEST_NODE__: JSON.stringify(oldestNode) },
+      define: {
+        __START__: JSON.stringify(name),
+        __ENTRY__: JSON.stringify(entryName),
+        __OLDEST_NODE__: JSON.stringify(oldestNode),
+      },
     },
   );
   writeFileSync(first, `#!/usr/bin/env node\n"use strict";${loader}`);

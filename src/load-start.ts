@@ -1,6 +1,7 @@
-// The first file of the built program. It refuses to run on an outdated Node. A session is left to the entry
-// (src/entry), which joins the background process. Otherwise it runs the start script from the code that V8 compiled
-// in an earlier run. Compiling takes much of the time until the first response, and Node 20 has no cache for it.
+// The first file of the built program. It refuses to run on an outdated Node, and runs one of two scripts: the entry
+// (src/entry), which joins the background process, or the start script, which does everything else. Both run from the
+// code that V8 compiled in an earlier run. Compiling takes much of the time until the first response, and Node 20 has
+// no cache for it.
 //
 // An outdated Node must be able to parse this file, so it's ES5 without imports and exports. The build fails on
 // anything newer.
@@ -13,15 +14,16 @@ export interface UnsavedStart {
   readonly make: () => Uint8Array;
 }
 
-/** The script is a function expression that takes as arguments what a module would have in scope. */
-type Start = (
-  require: NodeJS.Require,
+/** A script is a function expression that takes as arguments what a module would have in scope. */
+type Script = (
+  require: unknown,
   load: (specifier: string) => Promise<unknown>,
   unsaved: UnsavedStart | undefined,
 ) => Record<string, unknown>;
 
-/** Set by the build: the script's name, and the oldest Node that can run it, such as `20.19`. */
+/** Set by the build: the scripts' names, and the oldest Node that can run them, such as `20.19`. */
 declare var __START__: string;
+declare var __ENTRY__: string;
 declare var __OLDEST_NODE__: string;
 /** Added by the build: the code of src/index.ts. */
 declare function runIndex(link: unknown): void;
@@ -44,18 +46,17 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
 }
 
 if (isSession(process.argv[2])) {
-  require(__dirname + '/entry.js').enter({
-    program: __filename,
-    build: __START__,
-    loadRest: loadRest,
-  });
+  // `require` would make Node look at every export of its modules, and load the lazy ones.
+  var exported = loadScript(__ENTRY__, process.getBuiltinModule);
+  var enter = (exported['enter'] as () => (entry: object) => void)();
+  enter({ program: __filename, build: __START__, loadRest: runRest });
 } else {
-  loadRest(undefined);
+  runRest(undefined);
 }
 
 /** Other files get what they need from the start script through this module's exports. */
-function loadRest(link: unknown): void {
-  module.exports = loadStart();
+function runRest(link: unknown): void {
+  module.exports = loadScript(__START__, require);
   runIndex(link);
 }
 
@@ -72,12 +73,13 @@ function isTooOld(version: string, oldest: string): boolean {
   return major < 0 || (major === 0 && Number(has[1]) < Number(needs[1]));
 }
 
-function loadStart(): Record<string, unknown> {
+/** Returns the script's exports. */
+function loadScript(name: string, requires: unknown): Record<string, unknown> {
   // `require` would make Node look at every export of the module, and load the lazy ones.
   var fs = process.getBuiltinModule('fs');
   var vm = process.getBuiltinModule('vm');
   var folder = __dirname + '/chunks';
-  var file = folder + '/' + __START__;
+  var file = folder + '/' + name;
   // Next to the program, so that uninstalling removes it.
   var compiledFile = file + '.' + process.versions.v8 + '-' + process.arch;
   // Never stored in a folder where another user could replace it.
@@ -94,8 +96,8 @@ function loadStart(): Record<string, unknown> {
       return withSum(script.createCachedData());
     },
   };
-  var start = script.runInThisContext() as Start;
-  return start(require, load, isSaved || !isKept ? undefined : unsaved);
+  var run = script.runInThisContext() as Script;
+  return run(requires, load, isSaved || !isKept ? undefined : unsaved);
 }
 
 /** In its own file: an outdated Node can't parse `import()`. */

@@ -40,7 +40,7 @@ export const FRAME = {
 
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
 
-export const HEADER_BYTES = 5;
+const HEADER_BYTES = 5;
 /** A longer frame means that the other side isn't ours. */
 const MOST_BYTES = 1 << 30;
 

@@ -32,7 +32,7 @@ export class Refused extends Error {
   }
 }
 
-export interface SessionProject extends ServeArguments {
+interface SessionProject extends ServeArguments {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: AdjustableLog;
@@ -51,6 +51,8 @@ export interface SessionParts {
     stream: Writable,
   ) => AdjustableLog;
   readonly openProject: (options: SessionProject) => Promise<Project>;
+  /** Whether the session can be refused because of its configuration. Its own entry has no choice. */
+  readonly canRefuse: boolean;
   /** Runs a configuration script in a process with this environment. */
   readonly runScript: (script: ConfigScript, surroundings: ScriptSurroundings) => Promise<unknown>;
 }
@@ -133,7 +135,7 @@ async function openSession(
         return parts.runScript(script, { folder, environment: environment.variables, errors });
       },
       check: (config) => {
-        if (config.shared === false && !isOpen) {
+        if (config.shared === false && !isOpen && parts.canRefuse) {
           throw new Refused('the configuration has "shared": false.', { isExpected: true });
         }
       },

@@ -15,7 +15,7 @@ import { isSameProof } from '../background/hmac.ts';
 import { type Meeting, proofOf, readNote, readSecret } from '../background/meeting.ts';
 import { isSuspended } from '../base/process-table.ts';
 
-export type OnFrame = (type: number, payload: Buffer) => void;
+type OnFrame = (type: number, payload: Buffer) => void;
 
 /** An open link to a background process. */
 export interface Joined {

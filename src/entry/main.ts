@@ -6,9 +6,11 @@ import { PROTOCOL } from '../background/frames.ts';
 import { type Hello, ownVariables, parseServeArguments } from '../background/hello.ts';
 import { findMeeting, type Meeting } from '../background/meeting.ts';
 import { isInSandbox, ownPlace } from '../background/place.ts';
+import { writeAtomically } from '../base/atomic-file.ts';
 import { isFolder } from '../base/make-folder.ts';
 import { VERSION } from '../base/version.ts';
 import { findFolders } from '../config/files/places.ts';
+import type { UnsavedStart } from '../load-start.ts';
 import { Forwarder, type Lost } from './forward.ts';
 import { inProcess } from './in-process.ts';
 import { type Joined, type JoinFailure, joinOver } from './join.ts';
@@ -24,6 +26,8 @@ interface Entry {
   readonly loadRest: LoadRest;
 }
 
+/** Not before the host has its first answers. */
+const COMPILED_AFTER_MS = 1_000;
 /** A background process that keeps ending is started this often. */
 const MOST_STARTS = 3;
 const STARTS_WITHIN_MS = 60_000;
@@ -37,6 +41,7 @@ export function enter(entry: Entry): void {
   if (!isMeant || !isStdio || !isPipe(0) || !isPipe(1)) return entry.loadRest();
   void open(entry).then((forwarder) => {
     if (!forwarder) return;
+    setTimeout(keepCompiled, COMPILED_AFTER_MS).unref();
     process.on('SIGHUP', () => forwarder.reload());
     let isEnding = false;
     const end = (): void => {
@@ -46,6 +51,19 @@ export function enter(entry: Entry): void {
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
   });
+}
+
+/** Set by the program's first file, unless the compiled code is saved already. */
+declare const __UNSAVED_START__: UnsavedStart | undefined;
+
+/** For the next start. */
+function keepCompiled(): void {
+  if (!__UNSAVED_START__) return;
+  try {
+    writeAtomically(__UNSAVED_START__.file, __UNSAVED_START__.make(), { mode: 0o644 });
+  } catch {
+    // Programs are often installed in read-only folders. It costs only some milliseconds.
+  }
 }
 
 /** Undefined if the rest of the program serves. */

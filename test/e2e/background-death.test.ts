@@ -207,6 +207,21 @@ describe('when the background process is killed', () => {
     expect(await host.close()).toEqual({ code: 0, signal: null });
   });
 
+  test('and sessions must not be shared anymore, the entry serves by itself', async () => {
+    const project = createRecorded();
+    const host = await RawHost.connect(project);
+    project.write('switchboard.config.json', {
+      mcpServers: { box: testServer('toolbox') },
+      shared: false,
+    });
+    await killBackground(project);
+    await host.request('ping');
+    expect(textOf(await host.call('box', 'echo', { x: 1 }))).toBe('{"x":1}');
+    expect(await host.toolNames()).toEqual(['box_suite']);
+    expectOneAnswerEach(host);
+    expect(await host.close()).toEqual({ code: 0, signal: null });
+  });
+
   test('and the program is gone, requests get a clear error and the entry stays', async () => {
     const project = createRecorded();
     const folder = join(project.dir, 'program');

@@ -51,6 +51,8 @@ function runAs(version: string, process: object) {
   const fake = {
     versions: { node: version },
     execPath: '/usr/bin/node',
+    argv: ['/usr/bin/node', '/dist/index.js'],
+    env: {},
     exit: (status: number) => {
       throw new Exit(status);
     },

@@ -10,6 +10,7 @@ import { createServingLog, openServedProject } from './serving.ts';
 
 /** How a session is served, wherever it is. */
 export const SESSION_PARTS: SessionParts = {
+  canRefuse: true,
   openLog: createServingLog,
   openProject: (options) => openServedProject({ ...options, hosts: 'one', asksHosts: true }),
   runScript: (script, surroundings) => {
@@ -28,7 +29,7 @@ export interface GivenLink {
 export async function serveLinked({ stream, hello }: GivenLink): Promise<number> {
   const report = (error: unknown): void => void process.stderr.write(`${describeBug(error)}\n`);
   const link = new EntryLink(stream, report);
-  const isServed = await serveSession(link, hello, SESSION_PARTS, NEVER);
+  const isServed = await serveSession(link, hello, { ...SESSION_PARTS, canRefuse: false }, NEVER);
   if (isServed) link.send(FRAME.end, Buffer.from([0]));
   stream.end();
   return 0;

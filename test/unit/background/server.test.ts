@@ -19,6 +19,7 @@ import { SILENT_LOG } from '../../support/silent-log.ts';
 
 /** No session gets that far. */
 const NO_PARTS: SessionParts = {
+  canRefuse: true,
   openLog: () => {
     throw new Error('no log');
   },

@@ -46,12 +46,16 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
 }
 
 if (isSession(process.argv[2])) {
-  // `require` would make Node look at every export of its modules, and load the lazy ones.
-  var exported = loadScript(__ENTRY__, process.getBuiltinModule);
+  var exported = loadScript(__ENTRY__, getBuiltin);
   var enter = (exported['enter'] as () => (entry: object) => void)();
   enter({ program: __filename, build: __START__, loadRest: runRest });
 } else {
   runRest(undefined);
+}
+
+/** `require` would make Node look at every export of its modules, and load the lazy ones. */
+function getBuiltin(name: string): unknown {
+  return process.getBuiltinModule(name);
 }
 
 /** Other files get what they need from the start script through this module's exports. */

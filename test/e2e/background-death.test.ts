@@ -3,55 +3,18 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createSharedProject, killBackground, type SharedProject } from '../support/background.ts';
+import {
+  createRecorded,
+  createSharedProject,
+  ENDED,
+  expectOneAnswerEach,
+  killBackground,
+} from '../support/background.ts';
 import { activate, statusOf } from '../support/gateway.ts';
-import { wholeLines } from '../support/lines.ts';
 import { eventually, isAlive } from '../support/processes.ts';
 import { ROOT } from '../support/project.ts';
 import { type Answer, RawHost, textOf } from '../support/raw-host.ts';
 import { eraServer, testServer } from '../support/servers.ts';
-
-const ENDED =
-  'The background process of Switchboard ended before it responded. The call may or may not have run.';
-
-/** A project with a server that records what it gets, and answers calls of `hold` never. */
-function createRecorded(more: object = {}): SharedProject & { readonly calls: () => string[] } {
-  const project = createSharedProject();
-  const file = join(project.dir, 'record');
-  project.write('switchboard.config.json', {
-    mcpServers: { rec: testServer('recording', file), box: testServer('toolbox') },
-    ...more,
-  });
-  return {
-    ...project,
-    calls: () =>
-      wholeLines(file).flatMap((line) => {
-        if (line.startsWith('started')) return [];
-        const { method, params } = JSON.parse(line) as {
-          method: string;
-          params: { arguments: { n: string } };
-        };
-        return method === 'tools/call' ? [params.arguments.n] : [];
-      }),
-  };
-}
-
-/** How many responses each request of the host got. */
-function countAnswers(host: RawHost): Record<string, number> {
-  const counts = Object.fromEntries(host.requested.map((id) => [JSON.stringify(id), 0]));
-  for (const message of host.messages) {
-    if (message['method'] !== undefined) continue;
-    const key = JSON.stringify(message['id']);
-    counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return counts;
-}
-
-function expectOneAnswerEach(host: RawHost): void {
-  const wrong = Object.entries(countAnswers(host)).filter(([, count]) => count !== 1);
-  expect(wrong).toEqual([]);
-  expect(host.impure).toEqual([]);
-}
 
 describe('when the background process is killed', () => {
   test.each(['newline', 'content-length'] as const)(
@@ -158,38 +121,6 @@ describe('when the background process is killed', () => {
     hosts.forEach(expectOneAnswerEach);
   });
 
-  test('at random moments, every call is answered once and runs at most once', async () => {
-    const project = createRecorded();
-    const hosts = await Promise.all(Array.from({ length: 3 }, () => RawHost.connect(project)));
-    const random = createRandom(7);
-    const results = new Map<string, Answer>();
-    let round = 0;
-    const callMany = async (host: RawHost, index: number): Promise<void> => {
-      while (round < 3) {
-        const calls = Array.from({ length: 5 }, async (_, call) => {
-          const n = `${index}-${host.requested.length}-${call}`;
-          results.set(n, await host.call('rec', 'other', { n }));
-        });
-        await Promise.all(calls);
-      }
-    };
-    const running = Promise.all(hosts.map(callMany));
-    for (; round < 3; round++) {
-      const seen = results.size;
-      await eventually(() => results.size > seen + 10 + random() * 40);
-      await killBackground(project);
-      await eventually(() => project.backgrounds().length > 0);
-    }
-    await running;
-    const calls = project.calls();
-    expect(new Set(calls).size).toBe(calls.length);
-    for (const [n, answer] of results) {
-      if (answer.error) expect(answer.error.message).toBe(ENDED);
-      else expect(calls).toContain(n);
-    }
-    hosts.forEach(expectOneAnswerEach);
-  });
-
   test('over and over, the entry serves by itself', async () => {
     const project = createRecorded();
     const host = await RawHost.connect(project);
@@ -259,12 +190,3 @@ test('the host closes while there is no background process', async () => {
   await eventually(() => project.backgrounds().length === 0);
   expect(await host.close()).toEqual({ code: 0, signal: null });
 });
-
-/** Numbers from 0 to 1 that are the same in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -162,9 +162,9 @@ describe('a snapshot', () => {
     const one = new Replay(text);
     one.noteActive(['a']);
     one.noteActive(['b', 'a']);
-    await one.done;
+    await expect(one.done).resolves.toBeUndefined();
     const other = new Replay(text);
     for (let count = 0; count < 3; count++) other.noteAnswered();
-    await other.done;
+    await expect(other.done).resolves.toBeUndefined();
   });
 });

@@ -79,7 +79,7 @@ describe('after a crash', () => {
     requests.note(ledger.receipt(text.length + 1));
     requests.add(Buffer.from('{"jsonrpc":"2.0","id":1.50,"method":"ping"}\n'));
     expect(errorsOf(requests)).toEqual(['12345678901234567890', '1.50']);
-    ledger.close(12345678901234567890);
+    ledger.close(Number('12345678901234567890'));
     requests.note(ledger.receipt(text.length + 1));
     expect(errorsOf(requests)).toEqual([]);
   });

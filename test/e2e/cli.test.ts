@@ -75,6 +75,8 @@ describe('--version and --help', () => {
       Options:
         -V, --version                         print the version
         --dry-run                             list the tools of all servers, or just one (same as \`tools\`)
+        --alone                               serve from a process of its own, without the background
+                                              process (or: SWITCHBOARD_ALONE=1)
         --config <file>                       use this configuration file instead of the project's
         --servers <file>                      use this servers.json instead of the default ones
         --trust <mode>                        which project files need approval: repository, ask or all

@@ -72,7 +72,7 @@ test('a host of 2026-07-28 gets its answers, and its subscriptions do not delay 
 test('calls beyond stopMs get an error, and the server stops', async () => {
   const project = createProject();
   project.write('switchboard.config.json', {
-    mcpServers: { box: testServer('toolbox', project.dir) },
+    mcpServers: { box: testServer('toolbox', `${project.dir}/server`) },
     timeouts: { stopMs: 300 },
   });
   const host = await RawHost.connect(project);
@@ -85,7 +85,7 @@ test('calls beyond stopMs get an error, and the server stops', async () => {
     message: 'The host closed its input before this request finished.',
     data: { code: 'CANCELLED' },
   });
-  expect(processesWith(project.dir)).toEqual([]);
+  expect(processesWith(`${project.dir}/server`)).toEqual([]);
 });
 
 test('a question without an answer is refused, and the call continues', async () => {

@@ -85,16 +85,23 @@ async function connectOnce(meeting: Meeting): Promise<Connected | 'nobody'> {
   const problem = socketProblem(meeting);
   if (problem !== undefined) return { reason: problem };
   const socket = await connectAt(meeting.address);
-  if (typeof socket !== 'string') return { socket };
-  switch (socket) {
+  return typeof socket === 'string' ? explainCode(socket, meeting) : { socket };
+}
+
+/** Why the system doesn't connect us. */
+export function explainCode(
+  code: string,
+  { address }: Pick<Meeting, 'address'>,
+): { readonly reason: string } | 'nobody' {
+  switch (code) {
     case 'ENOENT':
     case 'ECONNREFUSED':
       return 'nobody';
     case 'EPERM':
     case 'EACCES':
-      return { reason: `a sandbox doesn't allow connecting to ${meeting.address} (${socket}).` };
+      return { reason: `a sandbox doesn't allow connecting to ${address} (${code}).` };
     default:
-      return { reason: `can't connect to ${meeting.address} (${socket}).` };
+      return { reason: `can't connect to ${address} (${code}).` };
   }
 }
 

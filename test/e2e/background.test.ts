@@ -364,6 +364,21 @@ describe('serving alone', () => {
     expect(await servesAlone(deep)).toContain("too long for a socket's path");
   });
 
+  test('a background process that cannot start says why', async () => {
+    const project = createSharedProject(TOOLBOX);
+    const dist = join(project.dir, 'program/dist');
+    cpSync(join(ROOT, 'dist'), dist, { recursive: true });
+    for (const name of readdirSync(join(dist, 'chunks'))) {
+      if (name.startsWith('background-')) rmSync(join(dist, 'chunks', name));
+    }
+    const words = await servesAlone(project, { program: join(dist, 'index.js') });
+    expect(words).toBe(
+      'switchboard: serving alone: the background process: it exited while starting. See logs/background.log in its home.\n',
+    );
+    const log = readFileSync(join(project.home, 'logs/background.log'), 'utf8');
+    expect(log).toContain('Cannot find module');
+  });
+
   test('a sandbox is never left', async () => {
     const project = createSharedProject(TOOLBOX);
     await (await RawHost.connect(project)).close();

@@ -1,4 +1,4 @@
-// HMAC-SHA-256, written out: loading node:crypto takes longer than everything else the entry does. The background
+// HMAC-SHA-256, written out: loading node:crypto takes milliseconds, and every session would pay for it. The background
 // process uses the same code, and a test compares it with Node's.
 
 const BLOCK_BYTES = 64;

@@ -6,11 +6,13 @@ import { isPlainData, type ScriptReport } from '../../background/config-script.t
 import { findMeeting } from '../../background/meeting.ts';
 import { ownPlace } from '../../background/place.ts';
 import { Background } from '../../background/server.ts';
-import { SwitchboardError } from '../../base/errors.ts';
+import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
+import { RunNote } from '../../base/orphans.ts';
 import { VERSION } from '../../base/version.ts';
 import { type ConfigScript, runHere } from '../../config/files/files.ts';
-import { SESSION_PARTS } from '../serve/linked.ts';
+import { Processes } from '../../pool/processes.ts';
+import { sessionParts } from '../serve/linked.ts';
 import { keepCompiledSoon, keepStdout } from '../serve/serving.ts';
 import { onEndSignal } from '../signals.ts';
 
@@ -36,6 +38,12 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   keepStdout();
   const { env, argv } = process;
   const log = createLog({ level: 'info', form: 'pretty', folder: undefined }, process.stderr);
+  const processes = new Processes({
+    note: new RunNote(join(home, 'run')),
+    isShared: true,
+    onBug: (error) => log.error(describeBug(error)),
+    onProblem: (problem) => log.debug(problem),
+  });
   let background: Background;
   try {
     const meeting = findMeeting(home, env, VERSION);
@@ -46,7 +54,7 @@ async function serveInBackground(home: string, build: string): Promise<number> {
       version: VERSION,
       build,
       place: ownPlace(env),
-      parts: SESSION_PARTS,
+      parts: sessionParts(processes),
       log,
       isInstalled: () => existsSync(join(dirname(program), 'chunks', build)),
     });
@@ -58,6 +66,7 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   keepCompiledSoon(log);
   onEndSignal(() => void background.stop(), 0);
   await background.ended;
+  await processes[Symbol.asyncDispose]();
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);
 }

@@ -6,19 +6,23 @@ import type { Hello } from '../../background/hello.ts';
 import { EntryLink } from '../../background/link.ts';
 import { type SessionParts, serveSession } from '../../background/serve-session.ts';
 import { describeBug } from '../../base/errors.ts';
+import type { Processes } from '../../pool/processes.ts';
 import { createServingLog, openServedProject } from './serving.ts';
 
-/** How a session is served, wherever it is. */
-export const SESSION_PARTS: SessionParts = {
-  canRefuse: true,
-  openLog: createServingLog,
-  openProject: (options) => openServedProject({ ...options, hosts: 'one', asksHosts: true }),
-  runScript: (script, surroundings) => {
-    const [, program = ''] = process.argv;
-    const command = [process.execPath, program, 'background', 'script'] as const;
-    return runConfigScript(command, script, surroundings);
-  },
-};
+/** How a session is served, wherever it is. `processes`: those of all sessions, if there are others. */
+export function sessionParts(processes?: Processes): SessionParts {
+  return {
+    canRefuse: processes !== undefined,
+    openLog: createServingLog,
+    openProject: (options) =>
+      openServedProject({ ...options, hosts: 'one', asksHosts: true, processes }),
+    runScript: (script, surroundings) => {
+      const [, program = ''] = process.argv;
+      const command = [process.execPath, program, 'background', 'script'] as const;
+      return runConfigScript(command, script, surroundings);
+    },
+  };
+}
 
 export interface GivenLink {
   readonly stream: Duplex;
@@ -29,7 +33,7 @@ export interface GivenLink {
 export async function serveLinked({ stream, hello }: GivenLink): Promise<number> {
   const report = (error: unknown): void => void process.stderr.write(`${describeBug(error)}\n`);
   const link = new EntryLink(stream, report);
-  const isServed = await serveSession(link, hello, { ...SESSION_PARTS, canRefuse: false }, NEVER);
+  const isServed = await serveSession(link, hello, sessionParts(), NEVER);
   if (isServed) link.send(FRAME.end, Buffer.from([0]));
   stream.end();
   return 0;

@@ -48,7 +48,7 @@ export function createServingLog(
 
 export interface ServedOptions
   extends ServeOptions,
-    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts' | 'runScript'> {
+    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts' | 'runScript' | 'processes'> {
   readonly log: AdjustableLog;
   readonly hosts: 'one' | 'many';
   /** The host's folder and environment, if not those of this process. */

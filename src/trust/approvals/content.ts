@@ -49,6 +49,7 @@ function serverContent(child: ChildConfig, project: string): Record<string, unkn
     command,
     cwd,
     sandbox,
+    passEnv,
     behind,
     ...declared
   } = child;
@@ -60,6 +61,8 @@ function serverContent(child: ChildConfig, project: string): Record<string, unkn
       env: command.env,
     },
     cwd: portable(cwd, project),
+    // Left out if there are none, like everything that was added later: older approvals stay valid.
+    passEnv: passEnv.length > 0 ? passEnv : undefined,
     sandbox: sandbox && { ...sandbox, origin: undefined },
     invalid: problem?.code === 'CONFIG_INVALID',
     behind: behind && serverContent(behind, project),

@@ -3,6 +3,7 @@
 // - `unit` runs functions and objects in this process.
 // - `e2e` runs the built program the way hosts do, with real servers behind it.
 // - `thorough` runs what takes long: faults, every flag, published servers, the rest of the matrix.
+// - `shared` runs some tests of `e2e` and `thorough` again, with sessions that share a background process.
 // - `sandbox` starts servers in bubblewrap, which `scripts/setup-debian.sh` installs (`npm run test:sandbox`).
 // - `engine` runs agents with the real Codex, `hosts` uses Switchboard from real hosts.
 //   `npm run test:engine` and `npm run test:hosts` download and build first.
@@ -59,7 +60,22 @@ const IN_PART = [
   'test/unit/{rpc/framer,mcp/signature}.test.ts',
 ];
 
-const servers = { globalSetup: 'test/support/bundle-servers.ts' };
+/** Tests of whole sessions, which hosts must not be able to tell from sessions alone. */
+const SHARED = [
+  'test/e2e/{suites,flip,direct,eras,tasks,reload,approvals,permissions,hooks}.test.ts',
+  'test/e2e/{back-pressure,end-of-input,protocol,line-breaks,sdk-clients,show,tool-changes}.test.ts',
+  'test/e2e/{flip,reload}-faults.test.ts',
+  'test/e2e/faults-{call,host,lists,process,size,start,stop,wire}.test.ts',
+  'test/e2e/matrix/*.test.ts',
+];
+
+const NO_BACKGROUND_LEFT = 'test/support/background-check-global.ts';
+const SESSIONS = {
+  globalSetup: ['test/support/bundle-servers.ts', NO_BACKGROUND_LEFT],
+  setupFiles: 'test/support/background-check.ts',
+};
+/** For programs that tests start with their own environment. */
+const ALONE = { SWITCHBOARD_ALONE: '1' };
 
 export default defineConfig({
   test: {
@@ -69,7 +85,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/{unit,arch,contract}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...THOROUGH],
-          env: { PLACES: 'core' },
+          env: { PLACES: 'core', ...ALONE },
           ...COMMON,
         },
       },
@@ -78,17 +94,36 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...THOROUGH],
-          env: { PLACES: 'core' },
-          ...servers,
+          env: { PLACES: 'core', ...ALONE },
+          ...SESSIONS,
           ...COMMON,
         },
       },
-      { test: { name: 'thorough', include: [...THOROUGH, ...IN_PART], ...servers, ...COMMON } },
+      {
+        test: {
+          name: 'thorough',
+          include: [...THOROUGH, ...IN_PART],
+          env: ALONE,
+          ...SESSIONS,
+          ...COMMON,
+        },
+      },
+      {
+        test: {
+          name: 'shared',
+          include: SHARED,
+          env: { PLACES: 'core', TEST_SHARED: '1' },
+          ...SESSIONS,
+          ...COMMON,
+        },
+      },
       {
         test: {
           name: 'sandbox',
           include: ['test/sandbox/**/*.test.ts'],
-          globalSetup: 'test/sandbox/requirements.ts',
+          globalSetup: ['test/sandbox/requirements.ts', NO_BACKGROUND_LEFT],
+          setupFiles: 'test/support/background-check.ts',
+          env: ALONE,
           ...COMMON,
         },
       },

@@ -57,7 +57,7 @@ export async function startSwitchboard({ dir, project, env }: Place): Promise<Su
   const args = [PROGRAM, 'serve', '--http', '--no-auth', '--port', '0'];
   const logFile = join(dir, 'switchboard.log');
   const program = { command: process.execPath, args, cwd: project, env, logFile };
-  return open(await serve(program, START_MS), [PROGRAM], [DIRECT_CALL, SUITE_CALL]);
+  return open(await serve(program, START_MS), [PROGRAM, '--alone'], [DIRECT_CALL, SUITE_CALL]);
 }
 
 export async function startReference({ dir, project, env }: Place): Promise<Subject> {

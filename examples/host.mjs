@@ -113,7 +113,8 @@ function start(project) {
   const { WORKSPACE_DIR: _workspace, SWITCHBOARD_CONFIG: _config, ...env } = process.env;
   const child = spawn(process.execPath, [PROGRAM], {
     cwd: project,
-    env: { ...env, SWITCHBOARD_HOME: join(project, 'home') },
+    // Alone, so that no background process is left.
+    env: { ...env, SWITCHBOARD_HOME: join(project, 'home'), SWITCHBOARD_ALONE: '1' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const waiting = new Map();

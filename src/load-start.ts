@@ -64,10 +64,15 @@ function runRest(link: unknown): void {
   runIndex(link);
 }
 
-/** Whether a host may have started us. The entry looks more closely. */
+/** Whether a host may have started us, for a session that can be shared. The entry looks more closely. */
 function isSession(first: string | undefined): boolean {
-  if (process.env['SWITCHBOARD_SHARED'] !== '1') return false;
+  if (isOn(process.env['SWITCHBOARD_ALONE']) || process.argv.indexOf('--alone') !== -1)
+    return false;
   return first === undefined || first === 'serve' || first.charAt(0) === '-';
+}
+
+function isOn(text: string | undefined): boolean {
+  return ['', '0', 'false', 'no', 'off'].indexOf((text || '').trim().toLowerCase()) === -1;
 }
 
 function isTooOld(version: string, oldest: string): boolean {

@@ -139,6 +139,7 @@ export class Workspace implements Disposable {
     return {
       PATH,
       HOME: join(this.dir, 'home'),
+      SWITCHBOARD_ALONE: '1', // leaves no background process behind
       MEMORY_FILE_PATH: join(this.dir, 'memory.jsonl'), // server-memory keeps its graph there
     };
   }

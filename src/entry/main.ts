@@ -14,6 +14,7 @@ import type { UnsavedStart } from '../load-start.ts';
 import { Forwarder, type Lost } from './forward.ts';
 import { inProcess } from './in-process.ts';
 import { type Joined, type JoinFailure, joinOver } from './join.ts';
+import { isSharingOff } from './shared-setting.ts';
 import { connectOrStart } from './start.ts';
 
 /** Loads the rest of the program. With a link, it serves the session at its other end. */
@@ -36,9 +37,9 @@ const MOST_ATTEMPTS = 4;
 
 export function enter(entry: Entry): void {
   const { env, argv } = process;
-  const isMeant = parseServeArguments(argv.slice(2)) && !isOn(env['SWITCHBOARD_ALONE']);
+  const isServe = parseServeArguments(argv.slice(2)) !== undefined;
   const isStdio = !env['TRANSPORT'] || env['TRANSPORT'].toLowerCase() === 'stdio';
-  if (!isMeant || !isStdio || !isPipe(0) || !isPipe(1)) return entry.loadRest();
+  if (!isServe || !isStdio || !isPipe(0) || !isPipe(1)) return entry.loadRest();
   void open(entry).then((forwarder) => {
     if (!forwarder) return;
     setTimeout(keepCompiled, COMPILED_AFTER_MS).unref();
@@ -138,8 +139,17 @@ async function join(
   try {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { program, build } = entry;
-      const connected = await connectOrStart({ meeting, program, build, environment: env });
-      if ('reason' in connected) return failure(`the background process: ${connected.reason}`);
+      const connected = await connectOrStart({
+        meeting,
+        program,
+        build,
+        environment: env,
+        isUnwanted: () => isUnwanted(folder),
+      });
+      if ('reason' in connected) {
+        const { reason, isExpected = false } = connected;
+        return { ...failure(`the background process: ${reason}`), isExpected };
+      }
       const hello = helloOf(entry, folder, lost);
       const joined = await joinOver(connected.socket, meeting, hello, env, say);
       if (joined === 'closed') continue;
@@ -150,6 +160,16 @@ async function join(
   } catch (error) {
     // Such as a home that can't be written, or a full disk.
     return failure(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Also for an invalid configuration: serving alone explains it. */
+function isUnwanted(cwd: string): boolean {
+  const { configFile } = parseServeArguments(process.argv.slice(2)) ?? {};
+  try {
+    return isSharingOff({ cwd, env: process.env, configFile });
+  } catch {
+    return true;
   }
 }
 
@@ -181,10 +201,6 @@ function isPipe(descriptor: number): boolean {
   } catch {
     return false; // closed
   }
-}
-
-function isOn(text = ''): boolean {
-  return !['', '0', 'false', 'no', 'off'].includes(text.trim().toLowerCase());
 }
 
 /** If the host doesn't read stderr, what is beyond this is dropped. */

@@ -20,10 +20,14 @@ export interface BackgroundStart {
   /** Tells its builds apart. */
   readonly build: string;
   readonly environment: NodeJS.ProcessEnv;
+  /** Asked before it's started. */
+  readonly isUnwanted: () => boolean;
 }
 
 /** A socket, or a sentence about why there is none. */
-export type Connected = { readonly socket: Socket } | { readonly reason: string };
+export type Connected =
+  | { readonly socket: Socket }
+  | { readonly reason: string; readonly isExpected?: boolean };
 
 /** In all: then the entry serves alone. */
 const LONGEST_MS = 20_000;
@@ -45,6 +49,7 @@ export async function connectOrStart(options: BackgroundStart): Promise<Connecte
   // The usual case comes first: it needs no clock, which Node loads on first use.
   const usual = await connectOnce(meeting);
   if (usual !== 'nobody') return usual;
+  if (options.isUnwanted()) return { reason: 'it is turned off.', isExpected: true };
   const end = performance.now() + LONGEST_MS;
   let reason = 'it took too long to start.';
   let retryMs = FIRST_RETRY_MS;

@@ -191,14 +191,14 @@ describe('starting', () => {
     const project = createSharedProject(TOOLBOX);
     mkdirSync(project.env['HOME'] ?? '');
     const before = process.umask(0o077);
-    const host = new RawHost(project);
+    const host = new RawHost(project, { env: { ONLY_OF_HOST: '1' } });
     process.umask(before);
     await host.request('ping');
     const pid = project.background();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     expect(Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3])).toBe(pid);
     expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(/^Umask:\s*0022$/m);
-    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('SWITCHBOARD_SHARED');
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('ONLY_OF_HOST');
     expect(statSync(socketIn(project)).mode & 0o777).toBe(0o600);
     expect(statSync(join(project.run, 'background.key')).mode & 0o777).toBe(0o600);
     expect(statSync(project.run).mode & 0o777).toBe(0o700);
@@ -272,6 +272,7 @@ describe('serving alone', () => {
   test('"shared": false is respected without a word', async () => {
     const project = createSharedProject(TOOLBOX, { shared: false });
     expect(await servesAlone(project)).toBe('');
+    expect(project.backgrounds()).toEqual([]);
   });
 
   test('options for the files are passed on to the background process', async () => {

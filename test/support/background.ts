@@ -34,7 +34,7 @@ function shareProject(project: Project): SharedProject {
   });
   return {
     ...project,
-    env: { ...project.env, SWITCHBOARD_SHARED: '1' },
+    env: withoutAlone(project.env),
     home,
     run,
     backgrounds,
@@ -44,6 +44,11 @@ function shareProject(project: Project): SharedProject {
       return pid;
     },
   };
+}
+
+function withoutAlone(env: Project['env']): Project['env'] {
+  const { SWITCHBOARD_ALONE: _alone, ...others } = env;
+  return others;
 }
 
 function notesIn(run: string): string[] {

@@ -9,6 +9,12 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const PROGRAM = join(ROOT, 'dist/index.js');
 export const FIXTURES = join(ROOT, 'test/fixtures');
 
+/** Whether this run's sessions share a background process, which ends with its home: see `shared` in vitest.config.ts. */
+export const IS_SHARED = Boolean(process.env['TEST_SHARED']);
+
+/** The folders of all projects that this test process has created. */
+export const projectFolders = new Set<string>();
+
 export interface Project {
   readonly dir: string;
   /** Writes a file in the project; objects become JSON. */
@@ -23,8 +29,9 @@ export function createProject(
   atEnd: (remove: () => void) => void = onTestFinished,
 ): Project {
   const dir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
+  projectFolders.add(dir);
   // A background process may still write to it.
-  const retries = process.env['TEST_SHARED'] ? { maxRetries: 10 } : {};
+  const retries = IS_SHARED ? { maxRetries: 10 } : {};
   atEnd(() => rmSync(dir, { recursive: true, force: true, ...retries }));
   const write = (path: string, content: string | object): string => {
     const file = join(dir, path);
@@ -33,10 +40,9 @@ export function createProject(
     return file;
   };
   for (const [path, content] of Object.entries(files)) write(path, content);
-  const { PATH = '', TEST_SHARED } = process.env;
-  // TEST_SHARED=1 runs the same tests with sessions in a background process, which ends with its home.
-  const shared = TEST_SHARED ? { SWITCHBOARD_SHARED: '1' } : {};
-  return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8', ...shared } };
+  const { PATH = '' } = process.env;
+  const alone = IS_SHARED ? {} : { SWITCHBOARD_ALONE: '1' };
+  return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8', ...alone } };
 }
 
 /** For servers that load a lot before they answer: a busy machine is slow. */

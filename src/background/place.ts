@@ -23,10 +23,13 @@ const PROCESS_WIDE = [
 /** Set by programs for what they run in a sandbox. */
 const MARKERS = ['CODEX_SANDBOX', 'FLATPAK_ID', 'APP_SANDBOX_CONTAINER_ID'];
 
+/** They are the first process in the sandboxes they make. */
+const LAUNCHERS = ['bwrap', 'firejail', 'nsjail'];
+
 let confinement: string | undefined;
 
 function ownConfinement(): string {
-  confinement ??= confinementOf('self');
+  confinement ??= confinementOf('self').limits;
   return confinement;
 }
 
@@ -67,7 +70,7 @@ function isSame(
  */
 export function isInSandbox(env: NodeJS.ProcessEnv): boolean {
   if (MARKERS.some((name) => env[name])) return true;
-  // In a container, everything is confined, including the first process.
-  const first = confinementOf(1);
-  return first !== '' && first !== ownConfinement();
+  // In a container, everything is confined, including the first process, which isn't the sandbox's own.
+  const { name, limits } = confinementOf(1);
+  return LAUNCHERS.includes(name) || (limits !== '' && limits !== ownConfinement());
 }

@@ -66,6 +66,9 @@ const MOST_UNCONFIRMED_BYTES = 64 << 10;
 /** More questions than one background process ever asks. */
 const IDS_PER_GENERATION = 1_000_000_000;
 
+/** The entry gives up after five seconds of silence. */
+const KEEP_ALIVE_MS = 1_000;
+
 /** Resolves when the session is over and its servers have stopped, with false if it was refused. */
 export async function serveSession(
   link: EntryLink,
@@ -74,7 +77,7 @@ export async function serveSession(
   signalled: Promise<void>,
 ): Promise<boolean> {
   try {
-    await using opened = await openSession(link, hello, parts);
+    await using opened = await openAndKeepAlive(link, hello, parts);
     link.send(FRAME.accepted);
     await serveUntilHostGoes(link, hello, opened, signalled);
     return true;
@@ -104,6 +107,24 @@ class GoneEntry extends Error {
 /** The first configuration was read without a variable that it turned out to depend on. */
 class ReadAgain extends Error {
   override readonly name = 'ReadAgain';
+}
+
+/** Reading the configuration may take long, for example to run a script. */
+async function openAndKeepAlive(
+  link: EntryLink,
+  hello: Hello,
+  parts: SessionParts,
+): Promise<OpenedSession> {
+  const keepAlive = guard(
+    () => link.stream.destroy(),
+    () => link.send(FRAME.log),
+  );
+  const timer = setInterval(keepAlive, KEEP_ALIVE_MS);
+  try {
+    return await openSession(link, hello, parts);
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 async function openSession(

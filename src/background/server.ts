@@ -69,7 +69,12 @@ export class Background {
     const secret = readSecret(meeting);
     if (!secret) throw new Error(`${meeting.secretFile} is missing.`);
     const background = new Background(options, secret);
-    await background.#listen();
+    try {
+      await background.#listen();
+    } catch (error) {
+      background.#server.close(); // a full disk: the note can't be written
+      throw error;
+    }
     return background;
   }
 

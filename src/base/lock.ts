@@ -1,6 +1,14 @@
 // A lock across processes: a file that names its owner. If the owner is gone, or the lock is older than any
 // work under it takes, another process takes it over.
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { unfinishedName } from './atomic-file.ts';
 import { isObject } from './object.ts';
 import { isAlive, processPlace, startTime } from './process-table.ts';
@@ -100,13 +108,22 @@ function nameOwner(start?: string): string {
 
 /** Returns whether there was none. */
 function create(lock: string, owner: string): boolean {
+  let descriptor: number;
   try {
-    writeFileSync(lock, owner, { flag: 'wx', mode: 0o600 });
-    return true;
+    descriptor = openSync(lock, 'wx', 0o600);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     return false;
   }
+  try {
+    writeFileSync(descriptor, owner);
+  } catch (error) {
+    rmSync(lock, { force: true }); // on a full disk, an empty lock would keep everyone out
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  return true;
 }
 
 async function take(lock: string, owner: string, staleMs: number): Promise<boolean> {
@@ -115,7 +132,7 @@ async function take(lock: string, owner: string, staleMs: number): Promise<boole
   if (!(await isStale(lock, found, staleMs))) return false;
   // Replaces the old file instead of removing it first, so that one of two processes wins.
   const mine = unfinishedName(lock);
-  writeFileSync(mine, owner, { flag: 'wx', mode: 0o600 });
+  create(mine, owner);
   if (contentOf(lock) !== found) {
     rmSync(mine, { force: true });
     return false; // another process was faster

@@ -46,13 +46,20 @@ export function ownNamespaces(): Record<string, string> {
   return found;
 }
 
-/** How far the kernel confines a process: its lines about privileges and system calls. Empty if unknown. */
-export function confinementOf(pid: number | 'self'): string {
-  if (!LINUX) return '';
-  const lines = readTextOrEmpty(`/proc/${pid}/status`).match(
-    /^(?:NoNewPrivs|Seccomp|Seccomp_filters):.*$/gm,
-  );
-  return (lines ?? []).join(' ').replaceAll(/\s+/g, ' ');
+export interface Confinement {
+  /** The program's name. */
+  readonly name: string;
+  /** The kernel's lines about privileges and system calls. */
+  readonly limits: string;
+}
+
+/** How far the kernel confines a process. Empty strings if unknown. */
+export function confinementOf(pid: number | 'self'): Confinement {
+  if (!LINUX) return { name: '', limits: '' };
+  const status = readTextOrEmpty(`/proc/${pid}/status`);
+  const [, name = ''] = /^Name:\s*(.*)$/m.exec(status) ?? [];
+  const lines = status.match(/^(?:NoNewPrivs|Seccomp|Seccomp_filters):.*$/gm) ?? [];
+  return { name, limits: lines.join(' ').replaceAll(/\s+/g, ' ') };
 }
 
 /** Whether a signal has stopped the process, so that it can't respond. */

@@ -27,12 +27,12 @@ export interface Joined {
 /** A sentence for the user, unless nothing is wrong. */
 export type JoinFailure = Refusal;
 
-/** For the first response, which takes the background process no time. */
-const GREET_MS = 5_000;
+/** A background process that works is never silent for so long. */
+const SILENCE_MS = 5_000;
 /** After this, look whether the process is suspended. */
 const SUSPECT_MS = 500;
-/** Reading the configuration may run a script. */
-const ACCEPT_MS = 60_000;
+/** In all. Reading the configuration may run a script. */
+const LONGEST_MS = 60_000;
 
 /** The socket, or the system's error code. */
 export function connectAt(address: string): Promise<Socket | string> {
@@ -80,13 +80,13 @@ function talk(
       for (const [type, payload] of early.splice(0)) onFrame(type, payload);
     };
     const settle = (result: Joined | JoinFailure | 'closed'): void => {
-      clearTimeout(timer);
-      clearTimeout(suspicion);
+      for (const timer of [silence, limit, suspicion]) clearTimeout(timer);
       socket.off('close', closed);
       resolve(result);
     };
     const late = (): void => settle(failure(`it didn't respond (${describeProcess(meeting)}).`));
-    let timer = setTimeout(late, GREET_MS);
+    const silence = setTimeout(late, SILENCE_MS);
+    const limit = setTimeout(late, LONGEST_MS);
     const suspicion = setTimeout(() => {
       const { pid } = readNote(meeting) ?? {};
       if (pid !== undefined && isSuspended(pid)) {
@@ -95,6 +95,7 @@ function talk(
     }, SUSPECT_MS);
     const onFrame: OnFrame = (type, payload) => {
       if (isOpen) return receive(type, payload);
+      silence.refresh();
       const content = parsePayload(payload) ?? {};
       switch (type) {
         case FRAME.proof: {
@@ -104,8 +105,6 @@ function talk(
             return settle(failure(`${meeting.address} doesn't know this user's key.`));
           }
           clearTimeout(suspicion);
-          clearTimeout(timer);
-          timer = setTimeout(late, ACCEPT_MS);
           const proof = proofOf('entry', secret, challenge);
           socket.write(frameOf(FRAME.hello, { ...hello, proof }));
           return undefined;

@@ -8,6 +8,7 @@ import { findMeeting, type Meeting } from '../background/meeting.ts';
 import { isInSandbox, ownPlace } from '../background/place.ts';
 import { writeAtomically } from '../base/atomic-file.ts';
 import { isFolder } from '../base/make-folder.ts';
+import { describeSystemError, isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
 import { findFolders } from '../config/files/places.ts';
 import type { UnsavedStart } from '../load-start.ts';
@@ -159,6 +160,7 @@ async function join(
     return failure('the background process ends as soon as a session joins it.');
   } catch (error) {
     // Such as a home that can't be written, or a full disk.
+    if (isSystemError(error)) return failure(`${describeSystemError(error, meeting.folder)}.`);
     return failure(error instanceof Error ? error.message : String(error));
   }
 }

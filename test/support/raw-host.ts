@@ -19,6 +19,8 @@ export interface HostOptions {
   readonly args?: readonly string[];
   /** Another copy of the program. */
   readonly program?: string;
+  /** Started instead of the program, for example to start it in a sandbox. */
+  readonly command?: readonly [cmd: string, ...args: string[]];
   readonly env?: Record<string, string>;
   /** The client name in the handshake. */
   readonly client?: string;
@@ -50,7 +52,8 @@ export class RawHost {
   constructor(project: Project, options: HostOptions = {}) {
     const { framing = 'newline', program = PROGRAM, args = [], env = {} } = options;
     this.#framing = framing;
-    this.process = spawn(process.execPath, [program, ...args], {
+    const [cmd, ...words] = options.command ?? [process.execPath, program, ...args];
+    this.process = spawn(cmd, words, {
       cwd: project.dir,
       env: { ...project.env, ...env },
       stdio: 'pipe',

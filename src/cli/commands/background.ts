@@ -9,6 +9,7 @@ import { Background } from '../../background/server.ts';
 import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
 import { RunNote } from '../../base/orphans.ts';
+import { describeSystemError, isSystemError } from '../../base/system-error.ts';
 import { VERSION } from '../../base/version.ts';
 import { type ConfigScript, runHere } from '../../config/files/files.ts';
 import { Processes } from '../../pool/processes.ts';
@@ -59,7 +60,7 @@ async function serveInBackground(home: string, build: string): Promise<number> {
       isInstalled: () => existsSync(join(dirname(program), 'chunks', build)),
     });
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
+    report(explain(error, home));
     return 1;
   }
   report('ready');
@@ -69,6 +70,16 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   await processes[Symbol.asyncDispose]();
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);
+}
+
+function explain(error: unknown, home: string): string {
+  if (isSystemError(error)) return `${describeSystemError(error, addressOf(error) ?? home)}.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Errors about sockets have it instead of a path. */
+function addressOf(error: NodeJS.ErrnoException): string | undefined {
+  return 'address' in error ? String(error.address) : undefined;
 }
 
 /** The entry may be gone. */

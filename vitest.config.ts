@@ -66,7 +66,7 @@ const SHARED = [
   'test/e2e/{suites,flip,direct,eras,tasks,reload,approvals,permissions,hooks}.test.ts',
   'test/e2e/{back-pressure,end-of-input,protocol,line-breaks,sdk-clients,show,tool-changes}.test.ts',
   'test/e2e/{flip,reload}-faults.test.ts',
-  'test/e2e/faults-{call,host,lists,process,size,start,stop,wire}.test.ts',
+  'test/e2e/faults-{call,host,lists,size,start,stop,wire}.test.ts',
   'test/e2e/matrix/*.test.ts',
 ];
 

@@ -55,7 +55,7 @@ export class Forwarder {
     this.#input.on('data', (chunk: Buffer) => this.#forward(chunk));
     this.#input.once('end', () => this.#endInput());
     this.#input.on('error', () => this.#endInput());
-    this.#output.on('error', () => this.stop());
+    this.#output.on('error', () => this.#loseHost());
     this.#output.on('drain', () => this.#link?.resume());
   }
 
@@ -116,7 +116,10 @@ export class Forwarder {
       case FRAME.data: {
         const { receipt, messages } = decodeReceipt(payload);
         this.#requests.note(receipt);
-        if (messages.length > 0 && !this.#output.write(messages)) this.#link?.pause();
+        // Nobody reads what comes after the host is gone, and the link has to be read to its end.
+        if (messages.length > 0 && !this.#output.destroyed && !this.#output.write(messages)) {
+          this.#link?.pause();
+        }
         break;
       }
       case FRAME.log:
@@ -145,6 +148,12 @@ export class Forwarder {
       default:
         break; // a newer build may send more
     }
+  }
+
+  /** The host reads nothing more. */
+  #loseHost(): void {
+    this.stop();
+    this.#link?.resume();
   }
 
   /** The background process is gone. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answerLine, type Trial, until, withFaults } from '../support/faults.ts';
 import { processesWith } from '../support/processes.ts';
+import { IS_SHARED } from '../support/project.ts';
 import { type RawHost, textOf } from '../support/raw-host.ts';
 
 const STUBBORN = { faults: ['stubborn', 'grandchild', 'stubborn-grandchild'] };
@@ -112,7 +113,8 @@ test('when the program is killed, servers that react to EOF exit', () =>
     expect(trial.journal('kid', 'eof')).toHaveLength(1);
   }));
 
-test('the next program stops only what a killed one left behind', () =>
+// Sessions of one background process share the server.
+test.skipIf(IS_SHARED)('the next program stops only what a killed one left behind', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const survivor = await startChild(trial);
     const killed = await trial.start();
@@ -129,9 +131,11 @@ test('the next program stops only what a killed one left behind', () =>
       'stopped processes that an earlier run left behind (process groups: 1).',
     );
     expect(await startChild(trial)).toBe(survivor);
-  }));
+  }),
+);
 
-test('so does a next run that ends at once', () =>
+// The background process gives the server its time.
+test.skipIf(IS_SHARED)('so does a next run that ends at once', () =>
   withFaults({ kid: { faults: ['stubborn'] } }, async (trial) => {
     const killed = await trial.start();
     const orphan = await startChild(trial, 'kid', killed);
@@ -141,7 +145,8 @@ test('so does a next run that ends at once', () =>
     await trial.end((host) => host.close(), next);
 
     expect(isRunning(trial, orphan)).toBe(false);
-  }));
+  }),
+);
 
 test('an unexpected error exits the program with its servers, and is reported', () =>
   withFaults(
@@ -160,7 +165,8 @@ test('an unexpected error exits the program with its servers, and is reported', 
     },
   ));
 
-test('a second SIGINT exits at once', () =>
+// The background process stays, and gives the server its time.
+test.skipIf(IS_SHARED)('a second SIGINT exits at once', () =>
   withFaults(
     { kid: STUBBORN },
     async (trial) => {
@@ -176,7 +182,8 @@ test('a second SIGINT exits at once', () =>
       expect(performance.now() - begin).toBeLessThan(30_000);
     },
     { config: { timeouts: { stopMs: 60_000 } } },
-  ));
+  ),
+);
 
 test('a program that slept past its limits continues with its servers', () =>
   withFaults({ kid: { rpcTimeoutMs: 1_500 } }, async (trial) => {

@@ -8,7 +8,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { wholeLines } from '../support/lines.ts';
-import { eventually, processesWith } from '../support/processes.ts';
+import { eventually, serversWith } from '../support/processes.ts';
 import { createProject, PATIENT, PROGRAM, type Project, ROOT } from '../support/project.ts';
 import { CAPABILITIES } from '../support/relisting-host.ts';
 import { publishedServer, type ServerEntry, testServer } from '../support/servers.ts';
@@ -144,7 +144,7 @@ describe.each([
 
   afterAll(async () => {
     for (const clean of atEnd.toReversed()) await clean();
-    expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+    expect(await eventually(() => serversWith(project.dir).length === 0)).toBe(true);
   });
 
   const suite = (child: string, subtool: string, args: object = {}, options?: CallOptions) =>
@@ -172,9 +172,9 @@ describe.each([
       'memory_suite',
       'recording_suite',
     ]);
-    expect(processesWith(project.dir)).toEqual([]);
+    expect(serversWith(project.dir)).toEqual([]);
     await host.callTool('everything_suite', { action: 'introspect' });
-    expect(processesWith(project.dir)).toHaveLength(1);
+    expect(serversWith(project.dir)).toHaveLength(1);
   });
 
   test('introspects every subtool of a server', async () => {

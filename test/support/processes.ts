@@ -18,6 +18,11 @@ export function processesWith(word: string): Running[] {
   return listProcesses().filter(({ pid, command }) => command.includes(word) && isOther(pid));
 }
 
+/** The same, without background processes, which stay a while after their last session. */
+export function serversWith(word: string): Running[] {
+  return processesWith(word).filter(({ command }) => !command.includes(' background '));
+}
+
 /** Processes with this folder on their command line or in their environment, for example in HOME. */
 export function processesOf(folder: string): Running[] {
   return listProcesses('environment').filter(

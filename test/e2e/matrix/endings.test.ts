@@ -1,7 +1,7 @@
 // Questions that end badly: nobody answers, the call is called off, the server or the host goes. Then
 // nothing may hang, nothing may be left, and the next call works.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, processesWith } from '../../support/processes.ts';
+import { eventually, serversWith } from '../../support/processes.ts';
 import type { FeatureId } from './cells.ts';
 import { type Host, TEST_MS } from './hosts.ts';
 import { cellIn, type Trial } from './matrix.ts';
@@ -85,7 +85,7 @@ describeEnding('host-leaves', ['direct', 'switchboard'], async ({ host, project 
   await host.close();
   withdrawn.answer();
   expect(await call).toBe('failed');
-  expect(await eventually(() => processesWith(project.dir).length === 0)).toBe(true);
+  expect(await eventually(() => serversWith(project.dir).length === 0)).toBe(true);
 });
 
 function describeEnding(

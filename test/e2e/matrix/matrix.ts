@@ -2,7 +2,7 @@
 // one after the other, and at its end the two questions that every connection has to answer: did
 // the host hear its own era alone, and is no process left?
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { eventually, processesWith } from '../../support/processes.ts';
+import { eventually, serversWith } from '../../support/processes.ts';
 import { type Cell, cellOf, FEATURES, type FeatureId, type Group } from './cells.ts';
 import { createAnswers, TEST_MS } from './hosts.ts';
 import {
@@ -64,7 +64,7 @@ export function describeMatrix(
 
       test('no process is left', async () => {
         await leaveAll();
-        expect(await eventually(() => processesWith(visited.project.dir).length === 0)).toBe(true);
+        expect(await eventually(() => serversWith(visited.project.dir).length === 0)).toBe(true);
       });
     },
   );

@@ -28,7 +28,7 @@ const COMMON = {
 const THOROUGH = [
   'test/e2e/faults-*.test.ts', // servers, hosts and files that misbehave
   'test/e2e/{assistant,flip,reload}-faults.test.ts',
-  'test/e2e/audit-chaos.test.ts', // kills servers and Switchboard itself during many calls
+  'test/e2e/{audit,background}-chaos.test.ts', // kill servers and Switchboard itself during many calls
   'test/e2e/{suites,flip}-in-full.test.ts', // `npm test` has one of each, and the rest with a fake server
   'test/e2e/{flip-replay,sdk-clients,status-real}.test.ts', // published servers, official clients
   'test/e2e/name-variants.test.ts', // 1,000 spellings of denied names

@@ -39,6 +39,10 @@ import { measureMasking } from './masking.ts';
 import { measurePrewarming } from './prewarm.ts';
 import type { Group, Row } from './row.ts';
 import { measureSandbox } from './sandbox.ts';
+import { measureSharedCalls } from './shared-calls.ts';
+import { measureNeighbours } from './shared-crowd.ts';
+import { measureSharedMemory } from './shared-memory.ts';
+import { measureColdJoin, measureWarmJoin } from './shared-startup.ts';
 import { measureModernStartup, measureStartup, runOnce } from './startup.ts';
 import { measureSwitching } from './switching.ts';
 import { formatBeside, formatTable, formatVerdict } from './table.ts';
@@ -68,10 +72,15 @@ const GROUPS: readonly { readonly numbers: readonly number[]; readonly run: Grou
   { numbers: [20], run: measureSandbox },
   { numbers: [21], run: measureApproved },
   { numbers: [22], run: measureGuardedCalls },
+  { numbers: [23], run: measureWarmJoin },
+  { numbers: [24], run: measureColdJoin },
+  { numbers: [25], run: measureSharedCalls },
+  { numbers: [26], run: measureSharedMemory },
+  { numbers: [27], run: measureNeighbours },
 ];
 
 /** A program that has stopped answering must not block us forever. */
-const GROUP_MS = 120_000;
+const GROUP_MS = 300_000;
 /** The share of rounds in a quick run. */
 const QUICK = 0.2;
 

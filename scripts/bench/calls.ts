@@ -118,7 +118,7 @@ async function medianCall({ client, format }: Lane): Promise<number> {
   return median(times);
 }
 
-async function callsPerSecond({ client, format }: Lane): Promise<number> {
+export async function callsPerSecond({ client, format }: Lane): Promise<number> {
   const lines: Buffer[] = [];
   let left = FLIGHT_CALLS;
   const begin = performance.now();

@@ -74,7 +74,7 @@ function openPlain(program: Program, era: HostEra): Lane {
   };
 }
 
-function openSuite(program: Program, era: HostEra, name: string): Lane {
+export function openSuite(program: Program, era: HostEra, name: string): Lane {
   const client = new Client(program);
   return {
     client,

@@ -2,7 +2,7 @@
 import type { Ratio } from './measure.ts';
 import type { Workspace } from './workspace.ts';
 
-export type Unit = 'ms' | 'calls/s' | 'MB' | 'tokens' | 'tools' | 'hosts';
+export type Unit = 'ms' | 'calls/s' | 'MB' | 'tokens' | 'tools' | 'hosts' | 'processes';
 
 export interface Row {
   /** The number for `--only`. */

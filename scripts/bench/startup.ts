@@ -124,7 +124,7 @@ export async function timeToList(program: Program, era: HostEra = 'handshake'): 
 }
 
 /** The bare script, with Switchboard's answers; fails unless it then gives the same ones. */
-async function prepareFloor(
+export async function prepareFloor(
   workspace: Workspace,
   program: Program,
   era: HostEra,

@@ -129,6 +129,13 @@ export class Workspace implements Disposable {
     return { ...program, args: [join(folder, 'dist', basename(this.#program))] };
   }
 
+  /** The same program, with its sessions in a background process, and nothing saved from an earlier run. */
+  withBackground(program: Program): Program & { readonly home: string } {
+    const { SWITCHBOARD_ALONE: _, ...env } = program.env;
+    const home = mkdtempSync(join(this.dir, 'shared-'));
+    return { ...program, env: { ...env, SWITCHBOARD_HOME: home, SWITCHBOARD_SHARED: '1' }, home };
+  }
+
   #switchboardIn(project: string): Program {
     mkdirSync(join(this.dir, project), { recursive: true });
     return { args: [this.#program], cwd: join(this.dir, project), env: this.#env };
@@ -139,7 +146,7 @@ export class Workspace implements Disposable {
     return {
       PATH,
       HOME: join(this.dir, 'home'),
-      SWITCHBOARD_ALONE: '1', // leaves no background process behind
+      SWITCHBOARD_ALONE: '1', // so that every row measures the same, unless it's about sharing
       MEMORY_FILE_PATH: join(this.dir, 'memory.jsonl'), // server-memory keeps its graph there
     };
   }

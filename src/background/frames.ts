@@ -59,6 +59,29 @@ export function frameOf(type: FrameType, content: Buffer | object | string = '')
   return Buffer.concat([frameHeader(type, payload.length), payload]);
 }
 
+/** The host's bytes in a frame. They are copied, so that the caller can reuse its buffer. */
+export function dataFrame(bytes: Uint8Array): { readonly frame: Buffer; readonly copy: Buffer } {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
+  frame[0] = FRAME.data;
+  frame.writeUInt32BE(bytes.length, 1);
+  frame.set(bytes, HEADER_BYTES);
+  return { frame, copy: frame.subarray(HEADER_BYTES) };
+}
+
+/** Messages for the host behind a receipt: a whole frame, for messages that aren't large. */
+export function messageFrame(receipt: Receipt, messages: string): Buffer {
+  const ids = formatIds(receipt);
+  const idBytes = Buffer.byteLength(ids);
+  const start = HEADER_BYTES + RECEIPT_BYTES + idBytes;
+  const messageBytes = Buffer.byteLength(messages);
+  const frame = Buffer.allocUnsafe(start + messageBytes);
+  frame[0] = FRAME.data;
+  frame.writeUInt32BE(RECEIPT_BYTES + idBytes + messageBytes, 1);
+  writeReceipt(frame, HEADER_BYTES, receipt.readBytes, ids, idBytes);
+  frame.write(messages, start);
+  return frame;
+}
+
 /** Cuts a stream of bytes into frames. */
 export class FrameReader {
   readonly #onFrame: (type: number, payload: Buffer) => void;
@@ -118,14 +141,28 @@ export interface Receipt {
 const RECEIPT_BYTES = 10;
 
 /** The first part of a data frame's payload. */
-export function encodeReceipt({ readBytes, opened, closed }: Receipt): Buffer {
-  const ids = opened.length + closed.length === 0 ? '' : JSON.stringify([opened, closed]);
+export function encodeReceipt(receipt: Receipt): Buffer {
+  const ids = formatIds(receipt);
   const idBytes = Buffer.byteLength(ids);
   const bytes = Buffer.allocUnsafe(RECEIPT_BYTES + idBytes);
-  bytes.writeUIntBE(readBytes, 0, 6);
-  bytes.writeUInt32BE(idBytes, 6);
-  bytes.write(ids, RECEIPT_BYTES);
+  writeReceipt(bytes, 0, receipt.readBytes, ids, idBytes);
   return bytes;
+}
+
+function formatIds({ opened, closed }: Receipt): string {
+  return opened.length + closed.length === 0 ? '' : JSON.stringify([opened, closed]);
+}
+
+function writeReceipt(
+  to: Buffer,
+  at: number,
+  readBytes: number,
+  ids: string,
+  idBytes: number,
+): void {
+  to.writeUIntBE(readBytes, at, 6);
+  to.writeUInt32BE(idBytes, at + 6);
+  if (idBytes > 0) to.write(ids, at + RECEIPT_BYTES);
 }
 
 /** The receipt, and the messages behind it. */

@@ -1,8 +1,8 @@
 // Forwards bytes between the host and a background process. It knows nothing of what they mean until a background
 // process dies: then every request without a response gets an error, and the next process continues the session.
-import { Socket } from 'node:net';
+import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { decodeReceipt, FRAME, frameHeader, frameOf } from '../background/frames.ts';
+import { dataFrame, decodeReceipt, FRAME, frameOf } from '../background/frames.ts';
 import { parsePayload, valuesOf, type WantedNames } from '../background/hello.ts';
 import type { Framing } from '../rpc/framing.ts';
 import type { Joined } from './join.ts';
@@ -27,6 +27,7 @@ const ENDED =
   'The background process of Switchboard ended before it responded. The call may or may not have run.';
 /** After a failed attempt to find another process, the next request after this many milliseconds tries again. */
 const RETRY_MS = 5_000;
+const READ_BYTES = 65_536;
 /** A host that doesn't read its last responses must not keep us running. */
 const LAST_WRITES_MS = 500;
 
@@ -50,9 +51,20 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
-    this.#input = new Socket({ fd: 0, readable: true, writable: false });
+    // One buffer for all reads: Node would allocate 64 kB for each.
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    const callback = (length: number): boolean => {
+      this.#forward(buffer.subarray(0, length));
+      return true; // pause() stops it
+    };
+    const reading: SocketConstructorOpts & Pick<ConnectOpts, 'onread'> = {
+      fd: 0,
+      readable: true,
+      writable: false,
+      onread: { buffer, callback },
+    };
+    this.#input = new Socket(reading);
     this.#output = new Socket({ fd: 1, readable: false, writable: true });
-    this.#input.on('data', (chunk: Buffer) => this.#forward(chunk));
     this.#input.once('end', () => this.#endInput());
     this.#input.on('error', () => this.#endInput());
     this.#output.on('error', () => this.#loseHost());
@@ -65,7 +77,7 @@ export class Forwarder {
     this.#generation++;
     this.#isLeaving = false;
     this.#failure = undefined;
-    for (const chunk of this.#requests.input) this.#send(chunk);
+    for (const chunk of this.#requests.input) socket.write(dataFrame(chunk).frame);
     if (this.#isInputOver) socket.write(frameOf(FRAME.finished));
     if (this.#isStopping) socket.write(frameOf(FRAME.stop));
     socket.on('drain', () => this.#input.resume());
@@ -88,20 +100,10 @@ export class Forwarder {
   }
 
   #forward(chunk: Buffer): void {
-    this.#requests.add(chunk);
+    const { frame, copy } = dataFrame(chunk);
+    this.#requests.add(copy);
     if (!this.#link) return this.#forwardLater();
-    if (!this.#send(chunk)) this.#input.pause();
-  }
-
-  /** Whether the link takes more. */
-  #send(chunk: Buffer): boolean {
-    const link = this.#link;
-    if (!link) return false;
-    link.cork();
-    link.write(frameHeader(FRAME.data, chunk.length));
-    const isReady = link.write(chunk);
-    link.uncork();
-    return isReady;
+    if (!this.#link.write(frame)) this.#input.pause();
   }
 
   #endInput(): void {

@@ -43,6 +43,8 @@ const LAST_OUTPUT_MS = 150;
 /** Beyond this much unread input, the server must at least keep reading. */
 const UNREAD_INPUT_BYTES = 64 << 20;
 const READS_NOTHING_MS = 5_000;
+/** Reading a larger message takes so long that others get a turn before it's handled. */
+const LARGE_CHARS = 1 << 20;
 
 export class ProcessLink implements Link {
   readonly peer: Peer;
@@ -62,6 +64,8 @@ export class ProcessLink implements Link {
   #hasExited = false;
   #stopping: Promise<void> | undefined;
   #hasSpoken = false;
+  /** Messages that wait for the next turn of the event loop: a large one, and those behind it. */
+  #held: [text: string, value: unknown][] = [];
   #noise = '';
   /** How much input the server has read, and when it last read some. */
   #readBytes = 0;
@@ -135,6 +139,7 @@ export class ProcessLink implements Link {
 
   endOutput(): void {
     this.#framer.end();
+    this.#deliverHeld();
   }
 
   pause(): void {
@@ -205,7 +210,10 @@ export class ProcessLink implements Link {
   #end(end: LinkEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const readRest = (): void => this.#framer.end();
+    const readRest = (): void => {
+      this.#framer.end();
+      this.#deliverHeld();
+    };
     if (end.kind !== 'failed') guard(this.#options.onBug, readRest)();
     this.peer.close(new LinkEnded(end));
     this.#resolveEnded(end);
@@ -233,7 +241,16 @@ export class ProcessLink implements Link {
 
   #receive(text: string, value: unknown): void {
     this.#hasSpoken = true;
-    receiveMessage(this.peer, text, value);
+    if (text.length < LARGE_CHARS && this.#held.length === 0) {
+      receiveMessage(this.peer, text, value);
+      return;
+    }
+    if (this.#held.length === 0) afterOthers(guard(this.#fail, () => this.#deliverHeld()));
+    this.#held.push([text, value]);
+  }
+
+  #deliverHeld(): void {
+    for (const [text, value] of this.#held.splice(0)) receiveMessage(this.peer, text, value);
   }
 
   #destroyPipes(): void {
@@ -242,4 +259,9 @@ export class ProcessLink implements Link {
     this.#process.stderr?.destroy();
     this.#process.unref();
   }
+}
+
+/** Runs it when others had a turn: an immediate of now would come before their input is read. */
+function afterOthers(work: () => void): void {
+  setImmediate(() => setImmediate(work));
 }

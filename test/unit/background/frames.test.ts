@@ -1,11 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
+  dataFrame,
   decodeReceipt,
   encodeReceipt,
   FRAME,
   FrameReader,
   frameOf,
+  messageFrame,
 } from '../../../src/background/frames.ts';
 import { hmac, isSameProof } from '../../../src/background/hmac.ts';
 
@@ -43,6 +45,27 @@ describe('frames', () => {
       receipt: empty,
       messages: Buffer.alloc(0),
     });
+  });
+});
+
+describe('frames in one piece', () => {
+  test("have copies of the host's bytes", () => {
+    const bytes = Buffer.from('{"a":"ü"}\n');
+    const { frame, copy } = dataFrame(bytes);
+    expect(frame.equals(frameOf(FRAME.data, bytes))).toBe(true);
+    const before = bytes.toString();
+    bytes.fill(0); // the caller reads the next bytes into it
+    expect(copy.toString()).toBe(before);
+    expect(frame.includes(before)).toBe(true);
+  });
+
+  test.each([
+    { readBytes: 0, opened: [], closed: [] },
+    { readBytes: 2 ** 40, opened: ['"ä"', '1'], closed: ['12345678901234567890'] },
+  ])('are the same as receipt and messages one after the other', (receipt) => {
+    const messages = '{"text":"日本 ü"}\n{}\n';
+    const parts = Buffer.concat([encodeReceipt(receipt), Buffer.from(messages)]);
+    expect(messageFrame(receipt, messages).equals(frameOf(FRAME.data, parts))).toBe(true);
   });
 });
 

@@ -6,6 +6,8 @@ import { Cancellation } from './base/cancellation.ts';
 import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
+import type { TreeWatch } from './base/watch/tree-watch.ts';
+import type { Turns } from './base/watch/turns.ts';
 import type { Config } from './config/config.ts';
 import type { RunScript } from './config/files/files.ts';
 import type { JudgedSubject, TrustedPart } from './config/judge.ts';
@@ -49,6 +51,8 @@ export interface ProjectOptions
   readonly runScript?: RunScript | undefined;
   /** Whether the project's agents are served. */
   readonly hasAgents?: boolean;
+  /** Projects in the same process apply changes on disk in turns. */
+  readonly turns?: Turns | undefined;
   readonly log: Log;
   /** Called with each configuration before it takes effect. */
   readonly onLoaded?: (loaded: Loaded) => void | Promise<void>;
@@ -60,6 +64,16 @@ export interface Loaded {
   readonly found: AgentList;
   /** What was trusted without asking just now. */
   readonly trusted: readonly TrustedPart[];
+  /** The problems of ignored files, except those that came with the project. */
+  readonly broken: readonly string[];
+  /** When its files were read, in milliseconds since 1970. */
+  readonly readAt: number;
+}
+
+/** In milliseconds. */
+interface WatchTimes {
+  readonly afterMs?: number;
+  readonly quietMs?: number;
 }
 
 export interface Reloaded {
@@ -73,6 +87,8 @@ const NO_AGENTS: AgentList = { agents: [], hidden: 0, folders: [], problems: [],
 const CONTROL_AFTER_MS = 200;
 /** Processes left by a killed run get SIGTERM and `stopMs`, and should be gone within twice that time. */
 const ORPHANS_AFTER_MS = 1_000;
+/** A host that only lists tools is gone by then. */
+const WATCH_AFTER_MS = 1_000;
 
 export class Project implements AsyncDisposable {
   readonly switchboard: Switchboard;
@@ -81,15 +97,24 @@ export class Project implements AsyncDisposable {
   #questions: Promise<HostQuestions> | undefined;
   #control: AsyncDisposable | undefined;
   #orphans: Disposable | undefined;
+  #watchTimer: NodeJS.Timeout | undefined;
+  #watch: TreeWatch | undefined;
+  /** The last configuration that was read and is in effect. */
+  #read: Pick<Loaded, 'broken' | 'readAt'>;
+  /** Why the files on disk aren't in effect, if they aren't. */
+  #problem: string | undefined;
+  #isClosed = false;
 
   static async open(options: ProjectOptions): Promise<Project> {
     return new Project(options, await load(options));
   }
 
-  private constructor(options: ProjectOptions, { config, found, trusted }: Loaded) {
+  private constructor(options: ProjectOptions, loaded: Loaded) {
+    const { config, found, trusted } = loaded;
     const { environment, environmentOfServers, log, program, relaunch } = options;
     const { isAssistant, isShared, processes } = options;
     this.#options = options;
+    this.#read = loaded;
     this.switchboard = new Switchboard({
       config,
       agents: found.agents,
@@ -112,9 +137,51 @@ export class Project implements AsyncDisposable {
 
   /** Reads the configuration again, one reload at a time. If it's invalid, nothing changes. */
   reload(): Promise<Reloaded> {
-    const next = this.#lastReload.then(() => this.#reload());
+    return this.#reloadNext();
+  }
+
+  /** `changed` are the files on disk that are the reason. */
+  #reloadNext(changed?: readonly string[]): Promise<Reloaded> {
+    const next = this.#lastReload.then(() => this.#reload(changed));
     this.#lastReload = next;
     return next;
+  }
+
+  /** Applies changes to the files of the configuration, once the host has its first answers. */
+  watchSoon({ afterMs = WATCH_AFTER_MS, quietMs }: WatchTimes = {}): void {
+    const { log } = this.#options;
+    const begin = (): void =>
+      void this.#beginWatch(quietMs).catch((error: unknown) => log.error(describeBug(error)));
+    this.#watchTimer ??= setTimeout(
+      guard((error) => log.error(describeBug(error)), begin),
+      afterMs,
+    ).unref();
+  }
+
+  /** Whether changes on disk are noticed. */
+  get isWatching(): boolean {
+    return this.#watch?.isWatching ?? false;
+  }
+
+  async #beginWatch(quietMs: number | undefined): Promise<void> {
+    if (this.config.watch === false || this.#isClosed) return;
+    const [{ TreeWatch: Watch }, { watchedTrees }] = await Promise.all([
+      import('./base/watch/tree-watch.ts'),
+      import('./agents/watched.ts'),
+    ]);
+    if (this.#isClosed) return;
+    const { log, turns, hasAgents = false } = this.#options;
+    const { files, children } = this.config;
+    this.#watch = new Watch({
+      trees: () => (this.config.watch === false ? [] : watchedTrees(this.config, hasAgents)),
+      since: this.#read.readAt,
+      expected: [...files, ...[...children.values()].map(({ origin }) => origin)],
+      turns,
+      quietMs,
+      onChange: async (paths) => void (await this.#reloadNext(paths)),
+      onProblem: (problem) => log.info(problem),
+      onBug: (error) => log.error(describeBug(error)),
+    });
   }
 
   /** Lets the user's other commands ask this project for its status or a reload. */
@@ -126,7 +193,7 @@ export class Project implements AsyncDisposable {
       project,
       log: this.#options.log,
       methods: {
-        status: () => createReport(this.switchboard.facts),
+        status: () => createReport({ ...this.switchboard.facts, configProblem: this.#problem }),
         reload: () => this.reload(),
         recheck: () => {
           this.switchboard.recheck();
@@ -157,6 +224,9 @@ export class Project implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#watchTimer);
+    this.#watch?.[Symbol.dispose]();
     this.#orphans?.[Symbol.dispose]();
     await this.#control?.[Symbol.asyncDispose]();
     await this.switchboard[Symbol.asyncDispose]();
@@ -201,27 +271,50 @@ export class Project implements AsyncDisposable {
     return this.#questions;
   }
 
-  async #reload(): Promise<Reloaded> {
+  async #reload(changed: readonly string[] | undefined): Promise<Reloaded> {
     const { log } = this.#options;
     try {
-      const { config, found, trusted } = await load(this.#options);
+      this.#watch?.note();
+      // A file that someone is still editing doesn't stop its server.
+      const loaded = await load(this.#options, changed && this.#read.broken);
+      if (this.#isClosed) return { ok: false, message: 'Switchboard is shutting down.' };
+      const { config, found, trusted } = loaded;
+      this.#read = loaded;
+      this.#problem = undefined;
       this.switchboard.update(config, found.agents);
       noteApprovals(this.switchboard.board.calls.audit, trusted);
-      const message = `reloaded the configuration: ${config.files.join(', ') || 'no files'}.`;
+      const message = changed
+        ? `reloaded the configuration, because files have changed: ${nameSome(changed)}.`
+        : `reloaded the configuration: ${config.files.join(', ') || 'no files'}.`;
       log.info(message);
       return { ok: true, message };
     } catch (error) {
-      const message =
-        error instanceof SwitchboardError
-          ? `could not reload the configuration, keeping the previous one: ${error.text}`
-          : `could not reload the configuration: ${describeBug(error)}`;
-      log.error(message);
+      const isKnown = error instanceof SwitchboardError;
+      const problem = isKnown ? error.text : describeBug(error);
+      const message = isKnown
+        ? `could not reload the configuration, keeping the previous one: ${problem}`
+        : `could not reload the configuration: ${problem}`;
+      // Editors may save it many times before it's right.
+      if (!changed || problem !== this.#problem) log.error(message);
+      this.#problem = problem;
       return { ok: false, message };
+    } finally {
+      this.#watch?.lookSoon(); // other files may matter now
     }
   }
 }
 
-async function load(options: ProjectOptions): Promise<Loaded> {
+const MOST_NAMED = 3;
+
+function nameSome(files: readonly string[]): string {
+  const named = files.slice(0, MOST_NAMED).join(', ');
+  const more = files.length - MOST_NAMED;
+  return more > 0 ? `${named} and ${more} more` : named;
+}
+
+/** If `known` is given, throws if other files are broken than those. */
+async function load(options: ProjectOptions, known?: readonly string[]): Promise<Loaded> {
+  const readAt = Date.now();
   const { folder, environment, configFile, serversFile, assistantFolder, trust } = options;
   const { runScript } = options;
   const read = await loadConfig({
@@ -238,8 +331,13 @@ async function load(options: ProjectOptions): Promise<Loaded> {
   const { agents: settings } = config;
   const isLooking = options.hasAgents === true && settings.show !== 'off';
   const found = isLooking ? await listAgents({ ...config, settings }) : NO_AGENTS;
+  const broken = [...(config.broken ?? []), ...(found.broken ?? [])];
+  const newlyBroken = known ? broken.filter((problem) => !known.includes(problem)) : [];
+  if (newlyBroken.length > 0) {
+    throw new SwitchboardError('CONFIG_INVALID', newlyBroken.join('\n'));
+  }
   const trusted = saveJudged(config, { announces: options.announcesTrust });
-  const loaded = { config, found, trusted };
+  const loaded = { config, found, trusted, broken, readAt };
   await options.onLoaded?.(loaded);
   return loaded;
 }

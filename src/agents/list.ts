@@ -29,6 +29,8 @@ export interface AgentList {
   readonly problems: readonly string[];
   /** Files in agent folders that aren't agents: sentences that name them. */
   readonly skipped: readonly string[];
+  /** The problems of ignored agents, except those that came with the project. */
+  readonly broken?: readonly string[];
 }
 
 export async function listAgents({
@@ -51,6 +53,7 @@ export async function listAgents({
   const cache = openSummaryCache(home);
   const unnamed: Unnamed[] = [];
   const skipped: string[] = [];
+  const broken: string[] = [];
   let waiting = 0;
   for (const { place, file, real, stat } of found.files) {
     const { kind, dialect, host } = place;
@@ -73,7 +76,9 @@ export async function listAgents({
       continue;
     }
     const { summary } = outcome;
-    problems.push(...outcome.problems.map((problem) => `${file}:${problem}`));
+    const sentences = outcome.problems.map((problem) => `${file}:${problem}`);
+    problems.push(...sentences);
+    if (!summary && !isApproved) broken.push(...sentences);
     if (outcome.skipped !== undefined) skipped.push(`${file}: ${outcome.skipped}`);
     if (summary) {
       unnamed.push({ ...summary, kind, dialect, file, host, safeName: safeName(summary.name) });
@@ -84,7 +89,7 @@ export async function listAgents({
   // Before filtering, so that names don't depend on the filter.
   const all = nameAgents(unnamed, ({ kind }) => formats[kind].prefix);
   const agents = all.filter((agent) => isWanted(agent, filter));
-  return { agents, hidden: all.length - agents.length, folders, problems, skipped };
+  return { agents, hidden: all.length - agents.length, folders, problems, skipped, broken };
 }
 
 type Unnamed = Omit<ListedAgent, 'toolName'>;

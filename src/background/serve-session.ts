@@ -199,6 +199,7 @@ async function serveUntilHostGoes(
   const ready = setTimeout(begin, READY_AFTER_MS).unref();
   project.endOrphansSoon();
   project.openControlSoon();
+  project.watchSoon();
   const { host, session, restored, listen, close } = openHost(switchboard, link, hello, log);
   if (hello.snapshot !== undefined) {
     await Promise.race([settleWithin(restored, LONGEST_RESTORE_MS), ended]);

@@ -39,6 +39,12 @@ export interface Config {
   readonly logging: LogSettings;
   /** False if sessions have to be served by processes of their own. */
   readonly shared?: boolean | undefined;
+  /** False if changes on disk are applied only by a reload. */
+  readonly watch?: boolean | undefined;
+  /** Where files were looked for, besides the usual places. */
+  readonly soughtIn?: SoughtIn | undefined;
+  /** Problems of files that are ignored because of them. They don't include files that came with the project. */
+  readonly broken?: readonly string[] | undefined;
   /** Undefined if the audit log is off. */
   readonly audit?: AuditSettings;
   /** Undefined if there are no hooks. */
@@ -51,6 +57,13 @@ export interface Config {
   readonly missing?: readonly string[];
   /** For the project's files that are read later. */
   readonly gate?: Gate;
+}
+
+interface SoughtIn {
+  /** `discoverGlobs`. */
+  readonly patterns: readonly string[];
+  /** The files that flags, variables or other files name. Absolute. */
+  readonly files: readonly string[];
 }
 
 /** Where sign-ins are saved. */

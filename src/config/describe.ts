@@ -3,7 +3,8 @@
 import type { ChildConfig, Config } from './config.ts';
 
 export function describeConfig(config: Config): object {
-  const { homeFolder: _homeFolder, lost: _lost, missing: _missing, gate: _gate, ...rest } = config;
+  const { homeFolder: _homeFolder, lost: _lost, missing: _missing, gate: _gate, ...more } = config;
+  const { soughtIn: _soughtIn, broken: _broken, ...rest } = more;
   return { ...rest, children: [...config.children.values()].map(describeChild) };
 }
 

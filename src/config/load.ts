@@ -34,6 +34,7 @@ import { resolveHooks } from './settings/hooks.ts';
 import { resolveLogging } from './settings/logging.ts';
 import { hasRestrictions } from './settings/restrictions.ts';
 import { resolveToolChanges } from './settings/tool-changes.ts';
+import { BOOLEAN } from './settings/values.ts';
 import type { ConfigSources } from './sources.ts';
 
 export interface LoadConfigOptions extends ReadLayersOptions {
@@ -96,6 +97,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     gate.addFolders(Object.values(agents.formats).flatMap(({ namedFolders }) => namedFolders));
     gate.addFolders([dirname(agents.modelMapFile)]);
   }
+  const tomlProblem = userToml.broken === undefined ? [] : [userToml.broken];
+  const broken = [...found.broken, ...descriptions.broken, ...tomlProblem];
   const waiting = gate.judge?.waiting ?? 0;
   if (waiting > 0) {
     missing.push(describeWaiting(waiting));
@@ -124,6 +127,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
     agents,
     logging: resolveLogging(places, { env, toml: userToml.logging, warn }),
     ...(isShared(layers) ? {} : { shared: false }),
+    ...(isWatched(layers, env, warn) ? {} : { watch: false }),
+    soughtIn: {
+      patterns: globs,
+      files: [...namedMain(options, places), ...(named ? [named.file] : [])],
+    },
+    ...(broken.length > 0 && { broken }),
     ...(audit && { audit }),
     ...(hooks && { hooks }),
     ...(missing.length > 0 && { missing }),
@@ -142,6 +151,28 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
 /** Each file can only opt out. */
 function isShared(layers: readonly Layer[]): boolean {
   return layers.every(({ config }) => config.shared !== false);
+}
+
+/** Each file and the environment can only opt out. */
+function isWatched(
+  layers: readonly Layer[],
+  { SWITCHBOARD_WATCH: text }: NodeJS.ProcessEnv,
+  warn: (sentence: string) => void,
+): boolean {
+  const isOn = text?.trim() ? BOOLEAN.fromText(text) : true;
+  if (isOn === undefined) {
+    warn(`SWITCHBOARD_WATCH must be ${BOOLEAN.allowed}. Its value is ignored.`);
+  }
+  return isOn !== false && layers.every(({ config }) => config.watch !== false);
+}
+
+/** The main file that a flag or a variable names, if it isn't in the usual place. */
+function namedMain(
+  { configFile, env }: LoadConfigOptions,
+  { projectFile }: Places,
+): readonly string[] {
+  const isNamed = configFile || env['SWITCHBOARD_CONFIG'];
+  return isNamed && projectFile !== undefined ? [projectFile] : [];
 }
 
 /** Undefined if no file restricts anything. */

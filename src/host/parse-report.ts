@@ -22,6 +22,7 @@ export function parseReport(value: unknown): StatusReport | undefined {
     project: textOf(project) ?? '',
     files: textsOf(files),
     memoryBytes: numberOf(memoryBytes),
+    configProblem: textOf(value['configProblem']),
     sessions: Array.isArray(sessions) ? sessions.filter(isObject).map(parseSession) : [],
     children: children.filter(isObject).map(parseChild),
     runs: Array.isArray(runs) ? runs.filter(isObject).map(parseRun) : [],

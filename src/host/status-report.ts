@@ -14,6 +14,8 @@ export interface StatusReport {
   readonly project: string;
   readonly files: readonly string[];
   readonly memoryBytes: number | undefined;
+  /** Why the files on disk aren't in effect; undefined if they are. */
+  readonly configProblem?: string | undefined;
   readonly sessions: readonly SessionStatus[];
   readonly children: readonly ChildStatus[];
   /** Running agents. */

@@ -214,7 +214,7 @@ describe('a server with its own folder', () => {
       wrote <project>/.switchboard/mcps/memory/CLAUDE.md
       wrote <project>/.switchboard/mcps/memory/.mcp.json
       Server "memory" now has an assistant.
-      To apply this to a running Switchboard, run: switchboard reload
+      Running sessions apply this by themselves. If one doesn't, run: switchboard reload
       "
     `);
     const on = tree(project.dir);

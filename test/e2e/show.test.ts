@@ -174,7 +174,7 @@ describe('with a mode, writes it', () => {
         stop      never when idle (default for flip servers)
         declared  <project>/switchboard.config.json
 
-      To apply this to a running Switchboard, run: switchboard reload
+      Running sessions apply this by themselves. If one doesn't, run: switchboard reload
       "
     `);
     expect(jsonOf(project, OWN)).toEqual({

@@ -42,7 +42,9 @@ export function createProject(
   for (const [path, content] of Object.entries(files)) write(path, content);
   const { PATH = '' } = process.env;
   const alone = IS_SHARED ? {} : { SWITCHBOARD_ALONE: '1' };
-  return { dir, write, env: { PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8', ...alone } };
+  // Tests say when a changed configuration takes effect.
+  const own = { HOME: join(dir, 'home'), SWITCHBOARD_WATCH: '0', ...alone };
+  return { dir, write, env: { PATH, LANG: 'C.UTF-8', ...own } };
 }
 
 /** For servers that load a lot before they answer: a busy machine is slow. */

@@ -6,16 +6,18 @@ import type { Hello } from '../../background/hello.ts';
 import { EntryLink } from '../../background/link.ts';
 import { type SessionParts, serveSession } from '../../background/serve-session.ts';
 import { describeBug } from '../../base/errors.ts';
+import { Turns } from '../../base/watch/turns.ts';
 import type { Processes } from '../../pool/processes.ts';
 import { createServingLog, openServedProject } from './serving.ts';
 
 /** How a session is served, wherever it is. `processes`: those of all sessions, if there are others. */
 export function sessionParts(processes?: Processes): SessionParts {
+  const turns = new Turns();
   return {
     canRefuse: processes !== undefined,
     openLog: createServingLog,
     openProject: (options) =>
-      openServedProject({ ...options, hosts: 'one', asksHosts: true, processes }),
+      openServedProject({ ...options, hosts: 'one', asksHosts: true, processes, turns }),
     runScript: (script, surroundings) => {
       const [, program = ''] = process.argv;
       const command = [process.execPath, program, 'background', 'script'] as const;

@@ -21,6 +21,7 @@ export interface ServeOptions {
   readonly trust?: string | undefined;
 }
 
+const NOTHING: ReadonlySet<string> = new Set();
 /** Not before the host has its first answers. */
 const COMPILED_AFTER_MS = 1_000;
 
@@ -48,7 +49,10 @@ export function createServingLog(
 
 export interface ServedOptions
   extends ServeOptions,
-    Pick<ProjectOptions, 'environmentOfServers' | 'asksHosts' | 'runScript' | 'processes'> {
+    Pick<
+      ProjectOptions,
+      'environmentOfServers' | 'asksHosts' | 'runScript' | 'processes' | 'turns'
+    > {
   readonly log: AdjustableLog;
   readonly hosts: 'one' | 'many';
   /** The host's folder and environment, if not those of this process. */
@@ -66,6 +70,7 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
   const { folder = workingFolder(), environment = process.env } = options;
   const again = { ...rest, cwd: folder, env: environment };
   const launch = assistantLaunch({ ...again, hosts });
+  let said = NOTHING;
   return Project.open({
     ...rest,
     folder,
@@ -82,7 +87,7 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     },
     onLoaded: async (loaded) => {
       await prepare?.(loaded);
-      await announce(loaded, log);
+      said = await announce(loaded, log, said);
     },
   });
 }
@@ -101,6 +106,7 @@ export interface Serving extends Disposable {
 export function beginServing(project: Project, log: AdjustableLog): Serving {
   project.endOrphansSoon();
   project.openControlSoon();
+  project.watchSoon();
   const compiled = keepCompiledSoon(log);
   // Never removed: without a listener, the signal would end the process at once.
   process.on('SIGHUP', () => void project.reload());
@@ -110,8 +116,12 @@ export function beginServing(project: Project, log: AdjustableLog): Serving {
   };
 }
 
-/** Logs the important facts about a configuration and its agents. */
-async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<void> {
+/** Logs the important facts about a configuration and its agents. Returns its warnings, to be said only once. */
+async function announce(
+  { config, found }: Loaded,
+  log: AdjustableLog,
+  said: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
   log.adjust(config.logging);
   // Scripts run with the user's permissions, so say that they did.
   for (const file of config.files.filter(isScript))
@@ -120,16 +130,14 @@ async function announce({ config, found }: Loaded, log: AdjustableLog): Promise<
   const { agents, hidden, problems, skipped } = found;
   // With agents there is something to serve, and the start stays fast.
   if (config.children.size === 0 && agents.length === 0) await suggestNearest(config, log);
-  for (const warning of [...config.warnings, ...invalidServers(config), ...problems]) {
-    log.warn(warning);
-  }
+  const warnings = [...config.warnings, ...invalidServers(config), ...problems];
+  for (const warning of warnings) if (!said.has(warning)) log.warn(warning);
   for (const sentence of skipped) log.debug(sentence);
   if (agents.length === 0 && hidden > 0) {
     log.warn(`AGENTS_FILTER hides every agent (${hidden}).`);
   }
+  return new Set(warnings);
 }
-
-const NOTHING: ReadonlySet<string> = new Set();
 
 /** Each once. */
 function announceTrust(judge: Judge | undefined, log: AdjustableLog): void {

@@ -15,7 +15,8 @@ export interface ReloadOutcome {
   readonly message: string;
 }
 
-export const RELOAD_HINT = '\nTo apply this to a running Switchboard, run: switchboard reload';
+export const RELOAD_HINT =
+  "\nRunning sessions apply this by themselves. If one doesn't, run: switchboard reload";
 
 /** A JavaScript configuration may take a while. */
 const LIMIT_MS = 10_000;

@@ -146,6 +146,7 @@ const SHORTEST_PROJECT = 12;
 
 export function formatReport(report: StatusReport, options: TableOptions): string[] {
   const { pid, startedAt, sessions, memoryBytes, project, children, runs } = report;
+  const { configProblem } = report;
   const facts = [
     `pid ${pid}`,
     formatSince(startedAt, options.now),
@@ -154,9 +155,16 @@ export function formatReport(report: StatusReport, options: TableOptions): strin
   ];
   return [
     formatHeading(project, { text: facts.filter(Boolean).join(', ') }, options),
+    ...formatConfigProblem(configProblem, options),
     ...formatServers(children, options),
     ...(runs.length === 0 ? [] : formatTable(runs, RUNS, options)),
   ];
+}
+
+function formatConfigProblem(problem: string | undefined, options: TableOptions): string[] {
+  if (problem === undefined) return [];
+  const lines = ['The previous configuration is still in effect:', plain(problem)];
+  return lines.map((text) => paint([{ text: INDENT }, { text, style: 'yellow' }], options));
 }
 
 export function formatSilent(

@@ -14,7 +14,7 @@ import {
 import type { ChildFile } from '../schema/schema.ts';
 import { isUntouched, originalFile, wrapperIn } from './assistant-folder.ts';
 import { MAX_CONFIG_BYTES, parseJsonc, withoutByteOrderMark } from './files.ts';
-import type { Gate } from './gate.ts';
+import { type Gate, isForeignUnread, isUnusable } from './gate.ts';
 
 export interface FoundChild {
   readonly file: string;
@@ -38,6 +38,8 @@ interface FoundChildren {
   readonly warnings: string[];
   /** The warnings about ignored or missing files. */
   readonly missing: string[];
+  /** The problems of ignored files, except those that came with the project. */
+  readonly broken: string[];
 }
 
 /** Reads child files. If several have the same name, the first is used. */
@@ -50,6 +52,7 @@ export async function readChildFiles(
   const foreign: FoundChild[] = [];
   const lost = new Map<string, string>();
   const missing: string[] = [];
+  const broken: string[] = [];
   const warnings: string[] = [];
   const warnOfMissing = (sentence: string): void => {
     missing.push(sentence);
@@ -63,6 +66,7 @@ export async function readChildFiles(
     }
     if ('problem' in read) {
       warnOfMissing(`${read.problem} The file is ignored.`);
+      if (!read.isForeign) broken.push(read.problem);
       continue;
     }
     if (read.origin === 'foreign') {
@@ -81,7 +85,7 @@ export async function readChildFiles(
     else children.set(name, found);
     for (const warning of unknownChildFileKeys(read.entry)) warnings.push(`${file}: ${warning}`);
   }
-  return { children, foreign, lost, missing, warnings };
+  return { children, foreign, lost, missing, broken, warnings };
 }
 
 /** A wide pattern also matches the original file in an assistant's folder. */
@@ -167,7 +171,7 @@ function problemOf(read: ReadChildFile): string | undefined {
 
 type UsableFile = Exclude<CheckedChildFile, { problem: string }> &
   Pick<FoundChild, 'origin' | 'basis'>;
-type ReadChildFile = UsableFile | { readonly problem: string };
+type ReadChildFile = UsableFile | { readonly problem: string; readonly isForeign?: boolean };
 
 /** Undefined if there is no such file. */
 async function readChildFile(
@@ -179,10 +183,13 @@ async function readChildFile(
   // Not every folder that matches the pattern has such a file.
   if ('problem' in read && read.isMissing) return undefined;
   const checked = readFast(read) ?? (await readCarefully(file, read));
-  if ('problem' in read) return checked;
+  if ('problem' in read) {
+    const isForeign = isUnusable(read) || (await isForeignUnread(file, read, gate));
+    return 'problem' in checked ? { ...checked, isForeign } : checked;
+  }
   const { origin } = read;
   if ('problem' in checked) {
-    return origin === 'foreign' ? { problem: NOT_VALID(file) } : checked;
+    return origin === 'foreign' ? { problem: NOT_VALID(file), isForeign: true } : checked;
   }
   return { ...checked, origin, basis: origin && [read] };
 }

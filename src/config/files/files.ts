@@ -11,7 +11,9 @@ import { type ReadText, readTextFile } from '../../base/read-text.ts';
 import { lineAndColumn } from './position.ts';
 
 // JSON comes first: a JavaScript file runs the project's code, so it's used only if there's no JSON file.
-const NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map((end) => `switchboard.config.${end}`);
+export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
+  (end) => `switchboard.config.${end}`,
+);
 
 /** A parsed file. `text` is undefined for JavaScript files. */
 export interface Source {
@@ -21,7 +23,7 @@ export interface Source {
 }
 
 export function findConfigFile(folder: string): string | undefined {
-  return NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
+  return CONFIG_NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
 }
 
 /** Whether the file is JavaScript, which has to be run. */

@@ -297,8 +297,10 @@ function suitesOfOthers(config: ConfigFile) {
 
 /** Keys that start nothing, reach nobody, and change nothing that models read. Hooks are there only if approved. */
 function harmlessKeys(config: ConfigFile): ConfigFile {
-  const { mcpServers, timeouts, limits, introspection, flip, era, shared, results, hooks } = config;
-  const kept = { mcpServers, timeouts, limits, introspection, flip, era, shared, results, hooks };
+  const { mcpServers, timeouts, limits, introspection, flip, era, results, hooks } = config;
+  const { shared, watch } = config;
+  const messages = { timeouts, limits, introspection, flip, era, results };
+  const kept = { mcpServers, ...messages, shared, watch, hooks };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 

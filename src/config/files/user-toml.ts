@@ -16,6 +16,8 @@ export interface UserToml {
   readonly agents: TomlTable;
   readonly logging: TomlTable;
   readonly warnings: readonly string[];
+  /** Why it is ignored, if it is. */
+  readonly broken?: string;
 }
 
 const TABLES: Readonly<Record<'agents' | 'logging', Readonly<Record<string, Setting<unknown>>>>> = {
@@ -29,7 +31,7 @@ export async function readUserToml(home: string): Promise<UserToml> {
   const tables = await readTables(file);
   if (tables === undefined) return nothing;
   if (typeof tables === 'string')
-    return { ...nothing, warnings: [`${tables} The file is ignored.`] };
+    return { ...nothing, warnings: [`${tables} The file is ignored.`], broken: tables };
   const table = (name: keyof typeof TABLES): TomlTable => {
     const values = tables[name];
     return { values: isObject(values) ? values : {}, where: `${file}: ${name}` };

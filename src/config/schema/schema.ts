@@ -322,6 +322,11 @@ export const configSchema = z.strictObject({
     'Serve hosts from one background process for all sessions. With `false` in any file, each session has a process of its own. Can also be turned off with `--alone` or `SWITCHBOARD_ALONE=1`.',
     true,
   ),
+  watch: key(
+    z.boolean(),
+    'Apply changes to configuration and agent files while sessions run. With `false` in any file, or with `SWITCHBOARD_WATCH=0`, they are applied by `switchboard reload`.',
+    true,
+  ),
   results: key(results, 'How tool results are returned.'),
   permissions: key(
     permissionsSchema,

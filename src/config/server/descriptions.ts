@@ -35,6 +35,8 @@ interface ReadDescriptions {
   /** Highest precedence first. */
   readonly layers: readonly DescriptionsLayer[];
   readonly warnings: readonly string[];
+  /** The problems of ignored files, except those that came with the project. */
+  readonly broken: readonly string[];
 }
 
 /** Possible locations, highest precedence first. */
@@ -51,6 +53,7 @@ export async function readDescriptions(
 ): Promise<ReadDescriptions> {
   const layers: DescriptionsLayer[] = [];
   const warnings: string[] = [];
+  const broken: string[] = [];
   for (const file of descriptionPlaces(folders)) {
     const read = gate
       ? await gate.read(file, { maxBytes: MAX_CONFIG_BYTES })
@@ -59,15 +62,17 @@ export async function readDescriptions(
     if (text === undefined || !('text' in read)) continue;
     const { origin } = read;
     if (!gate || !origin) {
+      const before = warnings.length;
       const texts = await parseDescriptions(file, text, warnings);
       if (texts) layers.push({ file, texts, byPlainName: byPlainName(texts) });
+      else broken.push(...warnings.slice(before));
       continue;
     }
-    const source = { file, text, origin, warnings };
+    const source = { file, text, origin, warnings, broken };
     const judged = await judgeDescriptions(source, gate, users);
     if (judged) layers.push(judged);
   }
-  return { layers, warnings };
+  return { layers, warnings, broken };
 }
 
 const NOBODY: ReadonlyMap<string, string> = new Map();
@@ -77,16 +82,18 @@ interface ProjectsText {
   readonly text: string;
   readonly origin: Subject['origin'];
   readonly warnings: string[];
+  readonly broken: string[];
 }
 
 /** A project's file, as far as it may be used. It can't describe the user's servers without an approval that says so. */
 async function judgeDescriptions(
-  { file, text, origin, warnings }: ProjectsText,
+  { file, text, origin, warnings, broken }: ProjectsText,
   gate: Gate,
   users: ReadonlyMap<string, string>,
 ): Promise<DescriptionsLayer | undefined> {
   const mistakes: string[] = [];
   const texts = await parseDescriptions(file, text, mistakes);
+  if (!texts && origin === 'yours') broken.push(...mistakes);
   const layer = texts && { file, texts, byPlainName: byPlainName(texts) };
   const described = [...users].filter(
     ([name]) => layer && Object.keys(descriptionOf([layer], name)).length > 0,

@@ -13,6 +13,7 @@ describe('which file is read', () => {
       home: join(project.homeFolder, '.switchboard'),
       homeFolder: project.homeFolder,
       files: [],
+      soughtIn: { patterns: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'], files: [] },
       children: new Map(),
       era: 'auto',
       questionMs: 600_000,

@@ -12,6 +12,7 @@ import type { Config } from './config/config.ts';
 import type { RunScript } from './config/files/files.ts';
 import type { JudgedSubject, TrustedPart } from './config/judge.ts';
 import { loadConfig } from './config/load.ts';
+import type { ControlMethods } from './host/control.ts';
 import { openControlLater } from './host/control-later.ts';
 import { createReport } from './host/status-report.ts';
 import type { Caller } from './mcp/caller.ts';
@@ -184,21 +185,37 @@ export class Project implements AsyncDisposable {
     });
   }
 
-  /** Lets the user's other commands ask this project for its status or a reload. */
-  openControlSoon(): void {
+  /** What the user's other commands can ask this project. */
+  readonly controls: ControlMethods = {
+    status: () => createReport({ ...this.switchboard.facts, configProblem: this.#problem }),
+    reload: () => this.reload(),
+    recheck: () => {
+      this.switchboard.recheck();
+      return { ok: true };
+    },
+  };
+
+  /**
+   * Lets the user's other commands control this project, which serves alone. `stop` is called if they want this
+   * program to end.
+   */
+  openControlSoon(stop: () => void): void {
     const { home, project } = this.config;
+    // Lazy: few sessions are ever told to stop.
+    const solo = async () => {
+      const { SoloControls } = await import('./host/solo-controls.ts');
+      const { log } = this.#options;
+      return new SoloControls(this.switchboard, stop, (bug) => log.error(describeBug(bug)));
+    };
     this.#control ??= openControlLater({
       afterMs: CONTROL_AFTER_MS,
       home,
       project,
       log: this.#options.log,
       methods: {
-        status: () => createReport({ ...this.switchboard.facts, configProblem: this.#problem }),
-        reload: () => this.reload(),
-        recheck: () => {
-          this.switchboard.recheck();
-          return { ok: true };
-        },
+        ...this.controls,
+        stop: async (params) => (await solo()).stop(params),
+        'stop-server': async (params) => (await solo()).stopServer(params),
       },
     });
   }

@@ -30,6 +30,7 @@ import type { Facts } from './host/status-report.ts';
 import { clientName } from './mcp/caller.ts';
 import type { Era } from './mcp/eras.ts';
 import { Catalog } from './pool/catalog.ts';
+import type { EndOutcome, EndRequest } from './pool/end-servers.ts';
 import type { StderrSink } from './pool/lease.ts';
 import { Pool } from './pool/pool.ts';
 import type { Processes } from './pool/processes.ts';
@@ -69,6 +70,13 @@ export interface SwitchboardOptions {
 export interface HostApprovals
   extends Pick<SessionOptions, 'onListed'>,
     Pick<BoardParts, 'approve'> {}
+
+const LEVEL_OF_MOVE = {
+  memory: 'warn',
+  roots: 'debug',
+  stopped: 'info',
+  restarted: 'info',
+} as const;
 
 /** A stopped server's connection ends when its last output has been read. */
 const LAST_ENDS_MS = 500;
@@ -126,8 +134,7 @@ export class Switchboard implements AsyncDisposable {
         onListChanged: (name, kind) => this.board.listChanged(name, kind),
         onResourceUpdated: (name, params) => this.board.resourceUpdated(name, params),
         onLost: (name, error) => this.#noteLost(name, error),
-        onMoved: (_name, { why, message }) =>
-          why === 'memory' ? log.warn(message) : log.debug(message),
+        onMoved: (_name, { why, message }) => log[LEVEL_OF_MOVE[why]](message),
       },
       toolDemand: toolDemandOf,
       onBug: (error) => this.#reportBug(error),
@@ -158,6 +165,17 @@ export class Switchboard implements AsyncDisposable {
       children: [...children.values()].map((child) => this.#childFacts(child)),
       runs: this.#runs?.underWay ?? [],
     };
+  }
+
+  /** Our number among the sessions that share processes; undefined before the first server starts. */
+  get sessionNumber(): number | undefined {
+    return this.#session;
+  }
+
+  /** Stops a server that this project doesn't share with others. */
+  async endServer(request: EndRequest): Promise<EndOutcome> {
+    const { endServers } = await import('./pool/end-servers.ts');
+    return endServers(await this.#ownProcesses, request);
   }
 
   /** The current limits for a host's messages. */

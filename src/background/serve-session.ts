@@ -55,6 +55,17 @@ export interface SessionParts {
   readonly canRefuse: boolean;
   /** Runs a configuration script in a process with this environment. */
   readonly runScript: (script: ConfigScript, surroundings: ScriptSurroundings) => Promise<unknown>;
+  /** Called with each session that is open. Without it, the session is the only one of its program. */
+  readonly onOpen?: (session: ServedSession) => Disposable;
+}
+
+/** An open session, as the user's other commands see it. */
+export interface ServedSession {
+  readonly project: Project;
+  /** ISO. */
+  readonly startedAt: string;
+  /** The pid of its entry. */
+  readonly entry: number;
 }
 
 /** Servers start after this many milliseconds even if the host never reports that it's ready. */
@@ -78,8 +89,16 @@ export async function serveSession(
 ): Promise<boolean> {
   try {
     await using opened = await openAndKeepAlive(link, hello, parts);
+    const { project } = opened;
+    const { pid: entry } = hello;
+    let stop = (): void => {};
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    using known = parts.onOpen?.({ project, startedAt: new Date().toISOString(), entry });
+    if (!known) project.openControlSoon(stop);
     link.send(FRAME.accepted);
-    await serveUntilHostGoes(link, hello, opened, signalled);
+    await serveUntilHostGoes(link, hello, opened, Promise.race([signalled, stopped]));
     return true;
   } catch (error) {
     // An invalid configuration: serving alone, the entry reports it as usual.
@@ -198,7 +217,6 @@ async function serveUntilHostGoes(
   );
   const ready = setTimeout(begin, READY_AFTER_MS).unref();
   project.endOrphansSoon();
-  project.openControlSoon();
   project.watchSoon();
   const { host, session, restored, listen, close } = openHost(switchboard, link, hello, log);
   if (hello.snapshot !== undefined) {

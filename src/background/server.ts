@@ -16,7 +16,7 @@ import type { Hello } from './hello.ts';
 import { EntryLink } from './link.ts';
 import { type Meeting, readSecret } from './meeting.ts';
 import { type Place, placeDifference } from './place.ts';
-import { Refused, type SessionParts, serveSession } from './serve-session.ts';
+import { Refused, type ServedSession, type SessionParts, serveSession } from './serve-session.ts';
 import { newerVersion } from './versions.ts';
 
 export interface BackgroundOptions {
@@ -48,6 +48,8 @@ export class Background {
   readonly #server: Server;
   readonly #secret: Buffer;
   readonly #links = new Set<EntryLink>();
+  readonly #sessions = new Set<ServedSession>();
+  readonly startedAt = new Date().toISOString();
   /** Connections and sessions that are being served. */
   readonly #work = new Set<Promise<void>>();
   readonly #stopping: Promise<void>;
@@ -91,6 +93,15 @@ export class Background {
     this.#server = createServer((socket) => guard(this.#failing(socket), accept)(socket));
   }
 
+  get sessions(): Iterable<ServedSession> {
+    return this.#sessions;
+  }
+
+  /** Whether new sessions can join it. */
+  get isAccepting(): boolean {
+    return !this.#isOver;
+  }
+
   /** Accepts no more sessions and ends with the last one. */
   retire(): void {
     if (this.#isOver) return;
@@ -100,12 +111,14 @@ export class Background {
     this.#endIfIdle();
   }
 
-  /** Stops all sessions and ends. Their entries start another process when they need one. */
-  async stop(): Promise<void> {
+  /**
+   * Stops all sessions and ends. Their entries start another process when they need one, or right away if it's `again`.
+   */
+  async stop({ again = false } = {}): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.retire();
-    for (const link of this.#links) link.send(FRAME.leaving);
+    if (!again) for (const link of this.#links) link.send(FRAME.leaving);
     this.#resolveStopping();
     const late = setTimeout(this.#resolveEnded, LAST_SESSIONS_MS);
     await Promise.all(this.#work);
@@ -175,13 +188,19 @@ export class Background {
     const link = new EntryLink(socket, (error) => log.error(describeBug(error)));
     this.#links.add(link);
     try {
-      const isServed = await serveSession(link, hello, parts, this.#stopping);
+      const onOpen = (session: ServedSession): Disposable => this.#note(session);
+      const isServed = await serveSession(link, hello, { ...parts, onOpen }, this.#stopping);
       // Without it, the entry looks for another process.
       if (isServed && !this.#isStopping) link.send(FRAME.end, Buffer.from([0]));
       socket.end();
     } finally {
       this.#links.delete(link);
     }
+  }
+
+  #note(session: ServedSession): Disposable {
+    this.#sessions.add(session);
+    return { [Symbol.dispose]: () => void this.#sessions.delete(session) };
   }
 
   async #refusalFor(hello: Hello): Promise<Refused['refusal'] | undefined> {

@@ -11,6 +11,8 @@ export const ERRORS = {
   CONFIG_NOT_CHANGED: { exit: 2 },
   LISTEN_FAILED: { exit: 2 },
   AUDIT_FAILED: { exit: 2 },
+  STOP_REFUSED: { exit: 2 },
+  STOP_FAILED: { exit: 3 },
   CHILD_UNKNOWN: { exit: 2 },
   CHILD_NOT_CONFIGURED: { exit: 2 },
   SECRET_UNKNOWN: { exit: 2 },

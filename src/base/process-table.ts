@@ -15,6 +15,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Ends a process that can't be asked to. */
+export function killProcess(pid: number): void {
+  process.kill(pid, 'SIGKILL');
+}
+
 /** When a process started, in a form that tells it from others with the same pid. */
 export async function startTime(pid: number): Promise<string> {
   if (LINUX) return statFields(pid)[19] ?? 'unknown';

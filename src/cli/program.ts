@@ -21,6 +21,7 @@ import { type HttpFlags, refuseHttpFlags, wantsHttp } from './serve/http-options
 import { serve } from './serve/serve.ts';
 import { reloadRunning } from './status/reload.ts';
 import { showStatus } from './status/status.ts';
+import { stopCommand } from './status/stop.ts';
 import { call } from './tools/call.ts';
 import { listTools } from './tools/tools.ts';
 import { adviceFor } from './unknown-command.ts';
@@ -96,6 +97,11 @@ Exit status: 0 no hard findings, 3 a server didn't start, 4 hard findings.
 const ABOUT_TRUST = `
 [action] is list (the default), diff, approve, deny or revoke. [names] are names or hashes from the list.
 Files from a git repository need your approval before Switchboard uses them, and again after each change.
+`;
+
+const ABOUT_STOP = `
+A server that was stopped starts again with its next use. Sessions continue with a new background
+process, but calls in flight fail.
 `;
 
 const ABOUT_ASSISTANT = `
@@ -258,6 +264,14 @@ export function buildProgram(action: Action): Command {
   command('status [server]', 'show the running Switchboard processes and their servers')
     .option('--watch', 'refresh every second until Ctrl-C')
     .action(action(async (options, server) => showStatus(server, options)));
+  command('stop [server]', 'stop the background process, or one server wherever it runs')
+    .option('--force', 'also if that interrupts sessions or calls')
+    .option('--all', 'also stop other versions, and sessions that serve alone')
+    .addHelpText('after', ABOUT_STOP)
+    .action(action(async (options, server) => stopCommand('stop', server, options)));
+  command('restart [server]', 'restart the background process, or one server wherever it runs')
+    .option('--force', 'also if that interrupts sessions or calls')
+    .action(action(async (options, server) => stopCommand('restart', server, options)));
   command('reload', 'reload the configuration of running Switchboard processes').action(
     action(async (options) => reloadRunning(options)),
   );

@@ -18,7 +18,10 @@ export type ControlMethods = Readonly<Record<string, (params: unknown) => unknow
 export interface ControlOptions {
   /** Switchboard's own folder, where clients look for endpoints. */
   readonly home: string;
+  /** Empty for a background process, which serves many. */
   readonly project: string;
+  /** The version of a background process. */
+  readonly background?: string | undefined;
   readonly methods: ControlMethods;
   readonly log: Log;
   /** Milliseconds after which an idle connection is closed. */
@@ -35,7 +38,7 @@ const REFUSED = -32000;
 
 /** Listens until disposed, then leaves nothing on disk. */
 export async function openControl(options: ControlOptions): Promise<AsyncDisposable> {
-  const { home, project, log } = options;
+  const { home, log } = options;
   const connections = new Set<Socket>();
   const accept = (socket: Socket): void => {
     connections.add(socket);
@@ -45,7 +48,7 @@ export async function openControl(options: ControlOptions): Promise<AsyncDisposa
   };
   const server = createServer((socket) => guard(failing(socket, log), accept)(socket));
   server.maxConnections = MOST_CONNECTIONS; // further ones are closed at once
-  const endpoint = await claimEndpoint(home, project);
+  const endpoint = await claimEndpoint(home, options);
   const forget = (): void => removeEndpoint(endpoint);
   // Our files are removed on any exit, except when we're killed.
   process.once('exit', forget);

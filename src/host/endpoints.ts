@@ -19,7 +19,10 @@ export interface ControlEndpoint {
   readonly start: string;
   /** Where its pid is valid: a home may be shared with a container. */
   readonly place: string;
+  /** Empty for a background process, which serves many. */
   readonly project: string;
+  /** The version of a background process; undefined for a Switchboard that serves alone. */
+  readonly background?: string | undefined;
   /** A socket's path or a pipe's name. */
   readonly address: string;
   /** The note's path. */
@@ -30,13 +33,17 @@ export interface ControlEndpoint {
 const NOTE = /^\d+-[0-9a-z]+\.endpoint$/;
 
 /** Chooses an address for this program and writes its note. */
-export async function claimEndpoint(home: string, project: string): Promise<ControlEndpoint> {
+export async function claimEndpoint(
+  home: string,
+  { project, background }: Pick<ControlEndpoint, 'project' | 'background'>,
+): Promise<ControlEndpoint> {
   const { pid } = process;
   const folder = join(home, 'run');
   makePrivateFolder(folder);
   const name = `${pid}-${Math.random().toString(36).slice(2, 10)}`;
   const address = localAddress(folder, name) ?? shorterAddress(name);
-  const note = { pid, start: await startTime(pid), place: processPlace(), project, address };
+  const start = await startTime(pid);
+  const note = { pid, start, place: processPlace(), project, background, address };
   const file = join(folder, `${name}.endpoint`);
   writeFileSync(file, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
   return { ...note, file };
@@ -99,7 +106,9 @@ function parseNote(file: string): ControlEndpoint | undefined {
     const { pid, start, place, project, address } = note;
     if (typeof pid !== 'number' || typeof start !== 'string') return undefined;
     if (typeof place !== 'string' || typeof project !== 'string') return undefined;
-    return typeof address === 'string' ? { pid, start, place, project, address, file } : undefined;
+    if (typeof address !== 'string') return undefined;
+    const background = typeof note['background'] === 'string' ? note['background'] : undefined;
+    return { pid, start, place, project, background, address, file };
   } catch {
     return undefined; // not written yet, or not ours
   }

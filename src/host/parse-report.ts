@@ -4,6 +4,7 @@ import { isObject } from '../base/object.ts';
 import { parseCounts } from '../child/screen.ts';
 import { SHARES, SHOWS } from '../config/config.ts';
 import { parseRefusedTools } from '../mcp/clean-lists.ts';
+import type { BackgroundReport, BackgroundSession } from './background-report.ts';
 import {
   type ChildStatus,
   type SessionStatus,
@@ -26,6 +27,32 @@ export function parseReport(value: unknown): StatusReport | undefined {
     sessions: Array.isArray(sessions) ? sessions.filter(isObject).map(parseSession) : [],
     children: children.filter(isObject).map(parseChild),
     runs: Array.isArray(runs) ? runs.filter(isObject).map(parseRun) : [],
+  };
+}
+
+/** The same for a background process. */
+export function parseBackgroundReport(value: unknown): BackgroundReport | undefined {
+  if (!isObject(value) || !Array.isArray(value['sessions'])) return undefined;
+  const { version, pid, startedAt, memoryBytes, isAccepting, sessions, children, runs } = value;
+  if (!Array.isArray(children)) return undefined;
+  return {
+    version: textOf(version) ?? 'unknown',
+    pid: numberOf(pid) ?? 0,
+    startedAt: textOf(startedAt) ?? '',
+    memoryBytes: numberOf(memoryBytes),
+    isAccepting: isAccepting === true,
+    sessions: sessions.filter(isObject).map(parseBackgroundSession),
+    children: children.filter(isObject).map(parseChild),
+    runs: Array.isArray(runs) ? runs.filter(isObject).map(parseRun) : [],
+  };
+}
+
+function parseBackgroundSession(session: Record<string, unknown>): BackgroundSession {
+  return {
+    ...parseSession(session),
+    project: textOf(session['project']) ?? '',
+    startedAt: textOf(session['startedAt']) ?? '',
+    entry: numberOf(session['entry']) ?? 0,
   };
 }
 

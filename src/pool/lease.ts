@@ -12,9 +12,12 @@ import type { Peer } from '../rpc/peer.ts';
 import type { Verbatim } from '../rpc/verbatim.ts';
 import type { LiveProcess } from './live-process.ts';
 
-/** Why a session has to use another process: this one needs too much memory, or it works for other roots. */
+/**
+ * Why a session has to use another process: this one needs too much memory, works for other roots, or the user has
+ * stopped or restarted it.
+ */
 export interface Move {
-  readonly why: 'memory' | 'roots';
+  readonly why: 'memory' | 'roots' | 'stopped' | 'restarted';
   /** A sentence for the log. */
   readonly message: string;
 }

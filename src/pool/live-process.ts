@@ -37,6 +37,7 @@ export class LiveProcess {
   #hasAskedForRoots = false;
   #lingerMs = 0;
   #isLingering = false;
+  #startedAt = 0;
 
   constructor(options: LiveProcessOptions) {
     this.#options = options;
@@ -66,6 +67,7 @@ export class LiveProcess {
 
   async begin(start: (events: ServerEvents) => Promise<StartedServer>): Promise<this> {
     this.#started = await start(this.events);
+    this.#startedAt = performance.now();
     this.#started.link.ended.then((end) => this.#noteEnded(end)).catch(this.#options.onBug);
     return this;
   }
@@ -90,6 +92,19 @@ export class LiveProcess {
 
   get sessions(): number {
     return this.#leases.size;
+  }
+
+  get uptimeMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** The numbers of the sessions that use it, and of those with calls in flight. */
+  get users(): number[] {
+    return [...this.#leases].map(({ tenant }) => tenant.session);
+  }
+
+  get busyUsers(): number[] {
+    return [...this.#leases].filter(({ isBusy }) => isBusy).map(({ tenant }) => tenant.session);
   }
 
   /** Whether it waits for another session. */

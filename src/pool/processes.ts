@@ -98,6 +98,12 @@ export class Processes implements AsyncDisposable {
     for (const servers of this.#servers.values()) yield* servers;
   }
 
+  /** The running servers, or those with this name. */
+  running(name?: string): SharedServer[] {
+    const isMeant = (server: SharedServer): boolean => name === undefined || server.name === name;
+    return [...this.servers()].filter((server) => server.isRunning && isMeant(server));
+  }
+
   /** Stops everything, however many sessions use it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;

@@ -9,7 +9,7 @@ import type { ServerEvents, StartedServer } from '../child/start.ts';
 import type { ChildConfig } from '../config/config.ts';
 import type { Era } from '../mcp/eras.ts';
 import type { Catalog } from './catalog.ts';
-import type { Lease, Tenant } from './lease.ts';
+import type { Lease, Move, Tenant } from './lease.ts';
 import { LiveProcess } from './live-process.ts';
 import { fitsBase, type ProcessIdentity } from './process-identity.ts';
 import { type StartAttempt, Starter } from './starter.ts';
@@ -81,6 +81,17 @@ export class SharedServer {
     return !this.#live && !this.#starting && !this.#starter.isRefused;
   }
 
+  /** Whether it has a process, or is about to. */
+  get isRunning(): boolean {
+    return this.#live !== undefined || this.#starting !== undefined;
+  }
+
+  /** The sessions with calls in flight, and those that wait for its start. */
+  get busyUsers(): number[] {
+    const waiting = [...this.#waiting].map(({ session }) => session);
+    return [...(this.#live?.busyUsers ?? []), ...waiting];
+  }
+
   /** Whether a session with this identity may use it. */
   isFor({ key, base }: ProcessIdentity, session: number): boolean {
     if (!this.#isOpenTo(session)) return false;
@@ -143,6 +154,23 @@ export class SharedServer {
     const left = live.isBusy ? ended : settleWithin(ended, LEAVE_MS);
     const gone = left.then(() => live.stop());
     this.#starter.alsoWaitFor(gone);
+  }
+
+  /** Stops it on the user's behalf, whatever it is doing. Resolves when its process is gone. */
+  async end(move: Move): Promise<void> {
+    this.#cancelStart(new SwitchboardError('CANCELLED', move.message));
+    const live = this.#live;
+    if (live) {
+      this.#live = undefined;
+      clearTimeout(this.#linger);
+      this.#left = live;
+      live.moveAll(move);
+      this.#starter.alsoWaitFor(live.stop());
+    }
+    const { stopped } = this.#starter;
+    this.#starter.noteIdle(); // the next start isn't the server's fault
+    this.#parts.onUnused(this);
+    await stopped;
   }
 
   #start(request: LeaseRequest): Starting {

@@ -437,8 +437,9 @@ export class Slot {
     child.resume();
     this.#stopped = child.settled().then(() => child.stop('moved'));
     this.#parts.events.onMoved?.(this.#config.name, move);
-    // Nobody would call it to learn about changes.
-    const isNeeded = this.#wishes.isWatching || this.#config.start === 'eager';
+    // Nobody would call it to learn about changes. If the user has stopped it, it stays stopped until its next use.
+    const isWanted = this.#wishes.isWatching || this.#config.start === 'eager';
+    const isNeeded = move.why === 'restarted' || (move.why !== 'stopped' && isWanted);
     if (isNeeded && !this.#isClosed && !this.#isRetired) this.#running = this.#run('handshake');
   }
 }

@@ -68,6 +68,7 @@ describe('status, if none is running', () => {
     expect(await runJson(project, ['status', 'github'])).toEqual({
       project: project.dir,
       child: 'github',
+      backgrounds: [],
       running: [],
       unanswered: [],
       configured: {
@@ -105,13 +106,13 @@ describe('status, if some are running', () => {
     const { status, stdout, stderr } = await run(project, ['status']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatchInlineSnapshot(`
-      "<project>  pid <pid>, since <time>, claude-code, 50 MB
+      "<project>  pid <pid>, since <time>, claude-code, alone, 50 MB
         server  state    shown  pid  calls  tools
         memory  ● ready  suite   77      3      9
         github  ✗ error  flip
           It has no token.
 
-      /another  pid <pid>, since <time>, claude-code, 50 MB
+      /another  pid <pid>, since <time>, claude-code, alone, 50 MB
         server  state    shown
         github  ✗ error  flip
           It has no token.
@@ -129,7 +130,7 @@ describe('status, if some are running', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "No Switchboard is running for this project (<project>).
 
-      /another  pid <pid>, since <time>, claude-code, 50 MB
+      /another  pid <pid>, since <time>, claude-code, alone, 50 MB
         server  state    shown  pid  calls  tools
         memory  ● ready  suite   77      3      9
       "
@@ -166,6 +167,7 @@ describe('status, if some are running', () => {
     const silent = await startControlProgram(homeOf(project), { project: '/other', status: 1 });
     expect(await runJson(project, ['status'])).toEqual({
       project: project.dir,
+      backgrounds: [],
       running: [{ ...reportOf(project.dir, READY), startedAt: expect.any(String), pid }],
       unanswered: [{ pid: silent.pid, project: '/other', problem: 'sent an invalid response' }],
     });

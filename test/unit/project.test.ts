@@ -70,7 +70,7 @@ test('two projects coexist in one process, each with its own folder, environment
   const [one, two] = [createBox('first'), createBox('second')];
   const first = await openProject(one, { SECRET: 'of the first' });
   const second = await openProject(two, { OTHER: 'of the second' });
-  for (const { project } of [first, second]) project.openControlSoon();
+  for (const { project } of [first, second]) project.openControlSoon(() => {});
 
   const [here, there] = [await whereAmI(first.project), await whereAmI(second.project)];
   expect(here).toMatchObject({ cwd: one.dir, args: ['first'], env: { SECRET: 'of the first' } });

@@ -3,6 +3,7 @@ import { closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isPlainData, type ScriptReport } from '../../background/config-script.ts';
+import { openBackgroundControl } from '../../background/control.ts';
 import { findMeeting } from '../../background/meeting.ts';
 import { ownPlace } from '../../background/place.ts';
 import { Background } from '../../background/server.ts';
@@ -64,10 +65,15 @@ async function serveInBackground(home: string, build: string): Promise<number> {
     return 1;
   }
   report('ready');
+  const control = openBackgroundControl(background, { home, log, version: VERSION, processes });
+  control.catch((error: unknown) =>
+    log.warn(`"switchboard status" will not see this process: ${String(error)}`),
+  );
   keepCompiledSoon(log);
   onEndSignal(() => void background.stop(), 0);
   await background.ended;
   await processes[Symbol.asyncDispose]();
+  await (await control.catch(() => undefined))?.[Symbol.asyncDispose]();
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);
 }

@@ -105,13 +105,15 @@ export interface Serving extends Disposable {
 /** Starts background work. None of it is for the host, so it waits until the host has its first answers. */
 export function beginServing(project: Project, log: AdjustableLog): Serving {
   project.endOrphansSoon();
-  project.openControlSoon();
   project.watchSoon();
   const compiled = keepCompiledSoon(log);
   // Never removed: without a listener, the signal would end the process at once.
   process.on('SIGHUP', () => void project.reload());
   return {
-    stopped: new Promise((resolve) => onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM'])),
+    stopped: new Promise((resolve) => {
+      onEndSignal(resolve, 0, ['SIGINT', 'SIGTERM']);
+      project.openControlSoon(resolve);
+    }),
     [Symbol.dispose]: () => clearTimeout(compiled),
   };
 }

@@ -2,6 +2,7 @@
 // per agent run with its folder and current step below.
 import type { RunStatus } from '../../agents/run-status.ts';
 import { formatDuration, onOneLine } from '../../base/text.ts';
+import type { BackgroundReport, BackgroundSession } from '../../host/background-report.ts';
 import type { OfflineChild, OfflineReport } from '../../host/offline-report.ts';
 import type {
   ChildStatus,
@@ -104,6 +105,21 @@ const SERVERS: Table<Row> = {
   ],
 };
 
+const SESSIONS: Table<BackgroundSession> = {
+  name: {
+    title: 'session',
+    align: 'left',
+    cell: ({ client }) => nameClient(client),
+    style: () => 'bold',
+  },
+  columns: [
+    { title: 'project', align: 'left', cell: ({ project }) => plain(project) },
+    { title: 'age', align: 'right', cell: ({ startedAt }, now) => formatElapsed(startedAt, now) },
+    { title: 'served', align: 'left', cell: () => 'shared' },
+  ],
+  below: () => [],
+};
+
 const RUNS: Table<RunStatus> = {
   name: {
     title: 'agent',
@@ -139,6 +155,7 @@ function explainChanges(changes: ChildStatus['changes']): string[] {
   return parts.length === 0 ? [] : [`Tools: ${parts.join(', ')} (see: switchboard changes)`];
 }
 
+const BACKGROUND = 'background process';
 const GAP = '  ';
 const INDENT = '  ';
 const SHORTEST_NAME = 8;
@@ -151,6 +168,7 @@ export function formatReport(report: StatusReport, options: TableOptions): strin
     `pid ${pid}`,
     formatSince(startedAt, options.now),
     formatClients(sessions),
+    'alone',
     formatBytes(memoryBytes),
   ];
   return [
@@ -167,12 +185,30 @@ function formatConfigProblem(problem: string | undefined, options: TableOptions)
   return lines.map((text) => paint([{ text: INDENT }, { text, style: 'yellow' }], options));
 }
 
+export function formatBackground(report: BackgroundReport, options: TableOptions): string[] {
+  const { version, pid, startedAt, memoryBytes, isAccepting, sessions, children, runs } = report;
+  const facts = [
+    `version ${plain(version)}`,
+    `pid ${pid}`,
+    formatSince(startedAt, options.now),
+    formatBytes(memoryBytes),
+    count(sessions.length, 'session'),
+    isAccepting ? '' : 'accepts no new sessions',
+  ];
+  return [
+    formatHeading(BACKGROUND, { text: facts.filter(Boolean).join(', ') }, options),
+    ...(sessions.length === 0 ? [] : formatTable(sessions, SESSIONS, options)),
+    ...(children.length === 0 ? [] : formatTable(children, SERVERS, options)),
+    ...(runs.length === 0 ? [] : formatTable(runs, RUNS, options)),
+  ];
+}
+
 export function formatSilent(
   { pid, project, problem }: SilentProgram,
   options: TableOptions,
 ): string[] {
   const rest: Part = { text: `pid ${pid}: ${plain(problem)}`, style: 'yellow' };
-  return [formatHeading(project, rest, options)];
+  return [formatHeading(project || BACKGROUND, rest, options)];
 }
 
 export function formatOffline(
@@ -256,8 +292,12 @@ function paint(parts: readonly Part[], { width, style }: TableOptions): string {
 }
 
 function formatClients(sessions: readonly SessionStatus[]): string {
-  const names = sessions.map(({ client }) => (client === undefined ? 'a host' : plain(client)));
+  const names = sessions.map(({ client }) => nameClient(client));
   return [...new Set(names)].join(', ') || 'no host';
+}
+
+function nameClient(client: string | undefined): string {
+  return client === undefined ? 'a host' : plain(client);
 }
 
 /** The time of day, with the date if it isn't today. */

@@ -2,9 +2,10 @@
 // if none is running.
 import { SwitchboardError } from '../../base/errors.ts';
 import { findFolders } from '../../config/files/places.ts';
-import { askRunning, type ControlAnswer } from '../../host/control-client.ts';
+import type { BackgroundReport } from '../../host/background-report.ts';
+import { askPrograms, type ProgramAnswer } from '../../host/control-client.ts';
 import { createOfflineReport, type OfflineReport } from '../../host/offline-report.ts';
-import { parseReport } from '../../host/parse-report.ts';
+import { parseBackgroundReport, parseReport } from '../../host/parse-report.ts';
 import type { StatusReport } from '../../host/status-report.ts';
 import { unknownChild } from '../../pool/pool.ts';
 import { openCatalog } from '../../switchboard.ts';
@@ -13,6 +14,7 @@ import { type CommandOptions, loadFor, printWarnings } from '../commands/with-sw
 import { createOutput, type Output } from '../terminal/output.ts';
 import { workingFolder } from '../working-folder.ts';
 import {
+  formatBackground,
   formatOffline,
   formatReport,
   formatSilent,
@@ -30,6 +32,9 @@ interface Overview {
   readonly project: string;
   /** Undefined for all servers. */
   readonly child: string | undefined;
+  /** Those that serve sessions of several hosts. */
+  readonly backgrounds: readonly BackgroundReport[];
+  /** Those that serve alone. */
   readonly running: readonly StatusReport[];
   readonly unanswered: readonly SilentProgram[];
   /** The project's servers, if no running Switchboard has the requested ones. */
@@ -75,13 +80,28 @@ async function lookAround(
   options: StatusOptions,
 ): Promise<Overview> {
   const { home, project } = findFolders({ cwd: workingFolder(), env: process.env });
-  const answers = await askRunning(home, 'status', LIMIT_MS);
-  const reports = answers.flatMap(({ value }) => parseReport(value) ?? []);
+  const answers = await askPrograms(home, { method: 'status', limitMs: LIMIT_MS });
+  const [shared, alone] = [
+    answers.filter(isBackground),
+    answers.filter((one) => !isBackground(one)),
+  ];
+  const reports = alone.flatMap(({ value }) => parseReport(value) ?? []);
+  const all = shared.flatMap(({ value }) => parseBackgroundReport(value) ?? []);
+  const backgrounds = all.map((report) => onlyRequested(report, childName)).filter(isRequested);
+  backgrounds.sort((a, b) => Number(b.isAccepting) - Number(a.isAccepting));
   const running = reports.map((report) => onlyRequested(report, childName)).filter(isRequested);
   running.sort((a, b) => Number(b.project === project) - Number(a.project === project));
   const unanswered = answers.flatMap(withoutReport);
-  const overview = { project, child: childName, running, unanswered, configured: undefined };
-  const isAnswered = childName === undefined ? answers.length > 0 : running.length > 0;
+  const overview = {
+    project,
+    child: childName,
+    backgrounds,
+    running,
+    unanswered,
+    configured: undefined,
+  };
+  const found = [...backgrounds, ...running];
+  const isAnswered = childName === undefined ? answers.length > 0 : found.length > 0;
   if (isAnswered) return overview;
 
   const config = await loadFor(options);
@@ -89,18 +109,21 @@ async function lookAround(
   const offline = createOfflineReport(config, catalog);
   if (childName !== undefined && !config.children.has(childName)) {
     printWarnings(config.missing ?? []);
-    const named = [offline, ...reports].flatMap(({ children }) => children);
+    const named = [offline, ...reports, ...all].flatMap(({ children }) => children);
     throw unknownChild(childName, [...new Set(named.map(({ name }) => name))]);
   }
   return { ...overview, configured: onlyChild(offline, childName) };
 
-  function isRequested({ children }: StatusReport): boolean {
+  function isRequested({ children }: { readonly children: readonly unknown[] }): boolean {
     return childName === undefined || children.length > 0;
   }
 }
 
 /** Drops agent runs if only one server was requested. */
-function onlyRequested(report: StatusReport, childName: string | undefined): StatusReport {
+function onlyRequested<Report extends StatusReport | BackgroundReport>(
+  report: Report,
+  childName: string | undefined,
+): Report {
   return childName === undefined ? report : { ...onlyChild(report, childName), runs: [] };
 }
 
@@ -112,18 +135,26 @@ function onlyChild<Report extends { readonly children: readonly { readonly name:
   return { ...report, children: report.children.filter(({ name }) => name === childName) };
 }
 
-function withoutReport({ pid, project, value, problem }: ControlAnswer): SilentProgram[] {
+function isBackground({ endpoint }: ProgramAnswer): boolean {
+  return endpoint.background !== undefined;
+}
+
+function withoutReport(answer: ProgramAnswer): SilentProgram[] {
+  const { pid, project, value, problem } = answer;
   if (problem !== undefined) return [{ pid, project, problem }];
-  return parseReport(value) ? [] : [{ pid, project, problem: 'sent an invalid response' }];
+  const report = isBackground(answer) ? parseBackgroundReport(value) : parseReport(value);
+  return report ? [] : [{ pid, project, problem: 'sent an invalid response' }];
 }
 
 function formatOverview(overview: Overview, output: Output): string[] {
-  const { project, running, unanswered, configured } = overview;
+  const { project, backgrounds, running, unanswered, configured } = overview;
   const { width, style } = output;
   const options: TableOptions = { width, now: Date.now(), style };
-  const isHere = [...running, ...unanswered].some((program) => program.project === project);
+  const sessions = backgrounds.flatMap((report) => report.sessions);
+  const isHere = [...sessions, ...running, ...unanswered].some((one) => one.project === project);
   const blocks = [
     ...(configured ? [formatOffline(configured, options)] : []),
+    ...backgrounds.map((report) => formatBackground(report, options)),
     ...running.map((report) => formatReport(report, options)),
     ...unanswered.map((program) => formatSilent(program, options)),
   ];
@@ -134,8 +165,11 @@ function formatOverview(overview: Overview, output: Output): string[] {
     .split('\n');
 }
 
-function noneRuns({ project, child, configured }: Overview): string {
-  if (!configured) return `No Switchboard is running for this project (${project}).`;
+function noneRuns({ project, child, configured, backgrounds }: Overview): string {
+  if (!configured) {
+    const what = backgrounds.length > 0 ? 'No session is open in' : 'No Switchboard is running for';
+    return `${what} this project (${project}).`;
+  }
   return child === undefined
     ? 'No Switchboard is running.'
     : 'No running Switchboard has this server.';

@@ -84,7 +84,7 @@ const draw = (lines: readonly string[]) => `\n${lines.join('\n')}\n`;
 test('at 80 columns', () => {
   expect(draw(formatReport(REPORT, at(80)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       server    state      shown      pid  memory  uptime  calls  tools
       github    ● ready    suite     4250  123 MB   2.1 h     14     42
       browser   ▶ active   flip    104251  1.2 GB    61 s   1208     21
@@ -101,7 +101,7 @@ test('at 80 columns', () => {
 test('at 120 columns', () => {
   expect(draw(formatReport(REPORT, at(120)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       server    state      shown      pid  memory  uptime  calls  tools
       github    ● ready    suite     4250  123 MB   2.1 h     14     42
       browser   ▶ active   flip    104251  1.2 GB    61 s   1208     21
@@ -118,7 +118,7 @@ test('at 120 columns', () => {
 test('in colour', () => {
   expect(draw(formatReport(REPORT, at(80, WITH_COLOUR)))).toMatchInlineSnapshot(`
     "
-    <bold>/home/ada/shop</bold>  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    <bold>/home/ada/shop</bold>  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       <dim>server  </dim>  <dim>state    </dim>  <dim>shown </dim>  <dim>   pid</dim>  <dim>memory</dim>  <dim>uptime</dim>  <dim>calls</dim>  <dim>tools</dim>
       <bold>github  </bold>  <green>● ready  </green>  suite     4250  123 MB   2.1 h     14     42
       <bold>browser </bold>  <green>▶ active </green>  flip    104251  1.2 GB    61 s   1208     21
@@ -157,7 +157,7 @@ test('a long name and a long path are shortened', () => {
   };
   expect(draw(formatReport(report, at(80)))).toMatchInlineSnapshot(`
     "
-    …s/projects/projects/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    …cts/projects/shop  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       server                   state     shown     pid  memory  uptime  calls  tools
       github                   ● ready   suite    4250  123 MB   2.1 h     14     42
       browser                  ▶ active  flip   104251  1.2 GB    61 s   1208     21
@@ -171,7 +171,7 @@ test('wide characters take two columns', () => {
   const children = [child({ name: '天気予報' }), child({ name: 'plain' })];
   expect(draw(formatReport({ ...REPORT, children }, at(80)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       server    state   shown
       天気予報  ○ idle  suite
       plain     ○ idle  suite
@@ -196,7 +196,7 @@ test('a program started on another day, without a host and without servers', () 
   const report = { ...REPORT, startedAt, sessions: [], children: [], memoryBytes: undefined };
   expect(draw(formatReport(report, at(80)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 2026-03-09 08:05, no host
+    /home/ada/shop  pid 4242, since 2026-03-09 08:05, no host, alone
       No servers are configured.
     "
   `);
@@ -226,7 +226,7 @@ test('agent runs, with their steps and folders', () => {
   const report = { ...REPORT, sessions: [], children: [], runs };
   expect(draw(formatReport(report, at(60)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 12:03, no host, 48 MB
+    /home/ada/shop  pid 4242, since 12:03, no host, alone, 48 MB
       No servers are configured.
       agent         state        for  ahead
       agent_review  ● running  2 min
@@ -293,7 +293,7 @@ test('a shared server shows how many sessions use it, and what keeps others apar
   ];
   expect(draw(formatReport({ ...REPORT, children }, at(100)))).toMatchInlineSnapshot(`
     "
-    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, 48 MB
+    /home/ada/shop  pid 4242, since 12:03, claude-code 2.1, a host, alone, 48 MB
       server  state    shown  pid  sessions
       box     ● ready  suite    1         3
         Some sessions have their own process, because AWS_PROFILE has another value there.

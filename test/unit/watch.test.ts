@@ -149,7 +149,7 @@ describe('broken files', () => {
   test('keep the previous configuration, which status and one message say', async () => {
     const folder = createProject({ [MAIN]: servers('one') });
     const { names, logged, project } = await open(folder);
-    project.openControlSoon();
+    project.openControlSoon(() => {});
     const about = () => logged.filter((line) => line.startsWith('could not reload'));
     folder.write(MAIN, '{ "mcpServers": { "two": ');
     await expect.poll(about).toHaveLength(1);

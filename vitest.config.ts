@@ -72,9 +72,13 @@ const SHARED = [
 ];
 
 const NO_BACKGROUND_LEFT = 'test/support/background-check-global.ts';
-const SESSIONS = {
-  globalSetup: ['test/support/bundle-servers.ts', NO_BACKGROUND_LEFT],
+const CHECKED = {
+  globalSetup: NO_BACKGROUND_LEFT,
   setupFiles: 'test/support/background-check.ts',
+};
+const SESSIONS = {
+  ...CHECKED,
+  globalSetup: ['test/support/bundle-servers.ts', NO_BACKGROUND_LEFT],
 };
 /** For programs that tests start with their own environment. */
 const ALONE = { SWITCHBOARD_ALONE: '1' };
@@ -123,14 +127,14 @@ export default defineConfig({
         test: {
           name: 'sandbox',
           include: ['test/sandbox/**/*.test.ts'],
+          ...CHECKED,
           globalSetup: ['test/sandbox/requirements.ts', NO_BACKGROUND_LEFT],
-          setupFiles: 'test/support/background-check.ts',
           env: ALONE,
           ...COMMON,
         },
       },
-      { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...COMMON } },
-      { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...COMMON } },
+      { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...CHECKED, ...COMMON } },
+      { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...CHECKED, ...COMMON } },
     ],
   },
 });

@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STEPS: readonly (readonly [name: string, command: string])[] = [
   ['main suite', 'npm test'],
   ['thorough suite', 'npx vitest run --project thorough'],
+  ['shared sessions', 'npx vitest run --project shared'],
   ['sandbox', 'npm run --silent test:sandbox'],
   ['example', 'node examples/host.mjs'],
   ['demo', 'npm run --silent demo'],

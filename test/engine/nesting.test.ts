@@ -26,9 +26,14 @@ const calls = (tool: string, args: object): ModelAnswer => ({
 });
 const says = (text: string): ModelAnswer => ({ kind: 'says', text });
 
-/** Everything that was started for a project has its HOME, on whatever level. */
-const runningOf = async ({ project }: EngineProject): Promise<number> =>
-  (await groupsMarked(`HOME=${project.env['HOME']}`)).size;
+/**
+ * Everything that was started for a project has its HOME, on whatever level. The engine doesn't pass on that sessions
+ * are alone, so those below it have a background process, which stays a while.
+ */
+const runningOf = async ({ project }: EngineProject): Promise<number> => {
+  const groups = await groupsMarked(`HOME=${project.env['HOME']}`);
+  return groups.size - processesWith(` background ${project.dir}/`).length;
+};
 
 const isQuiet = (parts: EngineProject): Promise<boolean> =>
   becomes(async () => (await runningOf(parts)) === 0);

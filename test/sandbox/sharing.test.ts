@@ -43,7 +43,13 @@ describe('with a background process outside', () => {
   test('a sandbox that cannot be recognized from inside is refused', async () => {
     const project = createSharedProject(SERVERS);
     await (await RawHost.connect(project)).close();
-    const command = ['bwrap', ...SAME_FILES, ...OWN_PIDS, '--as-pid-1', ...PROGRAM_COMMAND] as const;
+    const command = [
+      'bwrap',
+      ...SAME_FILES,
+      ...OWN_PIDS,
+      '--as-pid-1',
+      ...PROGRAM_COMMAND,
+    ] as const;
     expect(await sayInSandbox(project, command)).toBe(
       'switchboard: serving alone: the background process: it runs in another container or sandbox.\n',
     );

@@ -134,7 +134,15 @@ export default defineConfig({
         },
       },
       { test: { name: 'engine', include: ['test/engine/**/*.test.ts'], ...CHECKED, ...COMMON } },
-      { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], ...CHECKED, ...COMMON } },
+      {
+        test: {
+          name: 'hosts',
+          include: ['test/hosts/**/*.test.ts'],
+          env: { TEST_SHARED: '1' },
+          ...CHECKED,
+          ...COMMON,
+        },
+      },
     ],
   },
 });

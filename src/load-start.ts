@@ -28,8 +28,6 @@ declare var __OLDEST_NODE__: string;
 /** Added by the build: the code of src/index.ts. */
 declare function runIndex(link: unknown): void;
 
-var SUM_BYTES = 4;
-
 // Node 21 and early versions of 22 are newer than 20.19 but lack features it has.
 if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModule) {
   require('fs').writeSync(
@@ -102,7 +100,8 @@ function loadScript(name: string, requires: unknown): Record<string, unknown> {
   var unsaved = {
     file: compiledFile,
     make: function () {
-      return withSum(script.createCachedData());
+      var data = script.createCachedData();
+      return Buffer.concat([data, data]);
     },
   };
   var run = script.runInThisContext() as Script;
@@ -114,7 +113,10 @@ function load(specifier: string): Promise<unknown> {
   return require(__dirname + '/chunks/import.cjs')(specifier) as Promise<unknown>;
 }
 
-/** V8 checks only the version and the length of the data. A wrong byte further in would crash it. */
+/**
+ * V8 checks only the version and the length of the data. A wrong byte further in would crash it, so it's stored twice
+ * and compared: a checksum would have to load zlib, which takes longer than reading it again.
+ */
 function readCompiled(file: string): Buffer | undefined {
   var fs = process.getBuiltinModule('fs');
   var content: Buffer;
@@ -129,10 +131,8 @@ function readCompiled(file: string): Buffer | undefined {
   } catch {
     return undefined; // the first start, or a read-only folder
   }
-  var data = content.subarray(0, -SUM_BYTES);
-  var isWhole =
-    data.length > 0 &&
-    process.getBuiltinModule('zlib').crc32(data) === content.readUInt32LE(data.length);
+  var data = content.subarray(0, content.length / 2);
+  var isWhole = data.length > 0 && data.equals(content.subarray(data.length));
   return isWhole ? data : undefined;
 }
 
@@ -143,10 +143,4 @@ function isOurs(stats: Stats): boolean {
   // Many systems give each user a private group with the same number.
   var others = stats.gid === uid && uid !== 0 ? 2 : 18; // o+w, or g+w and o+w
   return (stats.uid === uid || stats.uid === 0) && (stats.mode & others) === 0;
-}
-
-function withSum(data: Buffer): Buffer {
-  var sum = Buffer.alloc(SUM_BYTES);
-  sum.writeUInt32LE(process.getBuiltinModule('zlib').crc32(data), 0);
-  return Buffer.concat([data, sum]);
 }

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILT_PROGRAM } from '../bench/workspace.ts';
-import { type Outcome, runSchedule } from './schedule.ts';
+import { type Outcome, runSchedule, stopSchedules } from './schedule.ts';
 
 interface Options {
   readonly schedules: number;
@@ -107,4 +107,7 @@ function readOptions(args: string[]): Options {
   };
 }
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => void stopSchedules().finally(() => process.exit(130)));
+}
 await main(readOptions(process.argv.slice(2)));

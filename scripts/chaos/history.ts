@@ -42,6 +42,7 @@ const EXPECTED_ERRORS = [
   /^The background process of Switchboard ended before it responded\. The call may or may not have run\.$/,
   // A server was killed while it worked or started, or too often.
   /^Child MCP \w+ (?:was killed \(SIGKILL\)|closed its (?:input|output)) /,
+  /^Server "\w+" was started five times within ten seconds and is parked /,
 ];
 
 /** A sentence for everything that is wrong. */

@@ -87,7 +87,8 @@ export class ChaosHost {
     this.#isLeaving = true;
     await this.#transport.settled();
     await this.#client.close();
-    await this.#transport.exited;
+    // A client that is still connecting doesn't know its transport yet.
+    await this.#transport.close();
   }
 
   async history(): Promise<HostHistory> {
@@ -130,6 +131,7 @@ class RecordingTransport {
   #process: ChildProcess | undefined;
   #exited: Promise<number | string> = Promise.resolve('never started');
   #unread: Buffer[] = [];
+  #isClosing = false;
   #whenSettled: (() => void) | undefined;
 
   constructor(launch: Launch, onResponse: () => void) {
@@ -163,6 +165,7 @@ class RecordingTransport {
   }
 
   async send(message: Message): Promise<void> {
+    if (this.#isClosing) throw new Error('The connection is closed.');
     const { id, method } = message;
     if (id !== undefined && method !== undefined) {
       const number = message.params?.arguments?.args?.number;
@@ -173,6 +176,7 @@ class RecordingTransport {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#process?.stdin?.end();
     await this.#exited;
   }

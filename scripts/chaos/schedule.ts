@@ -35,11 +35,20 @@ const HARMLESS: Readonly<Record<PublishedServer, readonly [subtool: string, args
 /** `program` is the first file of the built program. */
 export async function runSchedule(seed: number, program = BUILT_PROGRAM): Promise<Outcome> {
   const schedule = new Schedule(planOf(seed), program);
+  running.add(schedule);
   try {
     return await schedule.run();
   } finally {
+    running.delete(schedule);
     await schedule.cleanUp();
   }
+}
+
+const running = new Set<Schedule>();
+
+/** Ends everything that runs, if we are stopped. */
+export async function stopSchedules(): Promise<void> {
+  await Promise.all([...running].map((schedule) => schedule.cleanUp()));
 }
 
 class Schedule {

@@ -10,7 +10,6 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { shortDigest } from '../base/digest.ts';
 import { isObject } from '../base/object.ts';
@@ -75,7 +74,7 @@ function meetingFolder(home: string, env: NodeJS.ProcessEnv): string {
 
 function defaultHome(): string | undefined {
   try {
-    return join(userInfo().homedir, '.switchboard');
+    return join(process.getBuiltinModule('node:os').userInfo().homedir, '.switchboard');
   } catch {
     return undefined; // the system doesn't know the user
   }

@@ -1,7 +1,6 @@
 // Process information: whether a process is alive, when it started, its group, its memory, and marks in its
 // environment.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { codeOf } from './system-error.ts';
 
 const LINUX = process.platform === 'linux';
@@ -29,6 +28,7 @@ export async function startTime(pid: number): Promise<string> {
 
 /** Identifies the set of pids: this machine and, on Linux, this container. */
 export function processPlace(): string {
+  const { hostname } = process.getBuiltinModule('node:os'); // lazy: most entries don't need it
   if (!LINUX) return hostname();
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;

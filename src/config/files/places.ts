@@ -1,6 +1,5 @@
 // Locates the configuration: the project, Switchboard's home, and the main file in each.
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isFolder } from '../../base/make-folder.ts';
@@ -69,7 +68,8 @@ export function isUsersFile(file: string, { project, home, homeFolder }: Folders
 /** Throws if the system doesn't know the user. */
 function findHome(env: NodeJS.ProcessEnv): string {
   try {
-    return userInfo().homedir; // not os.homedir, which reads this process's environment
+    // Not os.homedir, which reads this process's environment.
+    return process.getBuiltinModule('node:os').userInfo().homedir;
   } catch (cause) {
     // Then it's only needed for `~`.
     if (env['SWITCHBOARD_HOME']) return env['SWITCHBOARD_HOME'];

@@ -190,3 +190,24 @@ test('the host closes while there is no background process', async () => {
   await eventually(() => project.backgrounds().length === 0);
   expect(await host.close()).toEqual({ code: 0, signal: null });
 });
+
+test('while the background process reads nothing, the host has to wait', async () => {
+  const project = createRecorded();
+  const host = await RawHost.connect(project);
+  await host.request('ping');
+  const pid = project.background();
+  const { stdin } = host.process;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'x'.repeat(10_000) } })}\n`;
+    for (let count = 0; count < 2_000; count++) host.write(line);
+    const isTaken = () => (stdin?.writableLength ?? 0) === 0;
+    // If the entry kept it all, it would take all of it at once.
+    expect(await eventually(isTaken, 1_000)).toBe(false);
+    expect(stdin?.writableLength).toBeGreaterThan(10_000_000);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  expect((await host.request('ping')).result).toEqual({});
+  expect(await host.close()).toEqual({ code: 0, signal: null });
+});

@@ -11,7 +11,7 @@ import type { Cancellation } from './base/cancellation.ts';
 import { shortDigest } from './base/digest.ts';
 import { describeBug } from './base/errors.ts';
 import type { Log } from './base/log.ts';
-import { createLogFile } from './base/log-file.ts';
+import { createLogFile, logPlaces } from './base/log-file.ts';
 import { RunNote, stopOrphans } from './base/orphans.ts';
 import { settleWithin, withTimeout } from './base/time.ts';
 import type { Child } from './child/child.ts';
@@ -388,7 +388,7 @@ export class Switchboard implements AsyncDisposable {
       confine: config.sandbox && (await this.#confineFor(config, config.sandbox)),
       mark: depthMark(env, isAssistant),
       served: { project, isShared },
-      stderr: stderrSink(config, this.#config, log),
+      stderr: stderrSink(config, this.#config, log, processes),
       screen: this.#screenFor(config),
       askOutside: (question) => this.board.askOutside(question),
       inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
@@ -567,12 +567,18 @@ function nameNotification(method: string): string {
 }
 
 /** A server's stderr goes to ours, to its own file, or nowhere. */
-function stderrSink({ name, stderr }: ChildConfig, { home }: Config, log: Log): StderrSink {
+function stderrSink(
+  { name, stderr }: ChildConfig,
+  { home }: Config,
+  log: Log,
+  { hasLogs }: Processes,
+): StderrSink {
   switch (stderr) {
     case 'inherit':
       return { write: (line) => log.child(name, line) };
     case 'log': {
-      const folder = join(home, 'logs');
+      if (hasLogs) return { write: () => {} };
+      const { servers: folder } = logPlaces(home);
       const write = createLogFile(folder, name, (problem) => log.warn(problem));
       return { write, file: join(folder, name) };
     }

@@ -117,6 +117,7 @@ export class Background {
   async stop({ again = false } = {}): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
+    this.#options.log.info('stopping.');
     this.retire();
     if (!again) for (const link of this.#links) link.send(FRAME.leaving);
     this.#resolveStopping();
@@ -199,8 +200,17 @@ export class Background {
   }
 
   #note(session: ServedSession): Disposable {
+    const { log } = this.#options;
+    const { project, entry } = session;
+    const which = `of ${project.config.project} (entry ${entry})`;
     this.#sessions.add(session);
-    return { [Symbol.dispose]: () => void this.#sessions.delete(session) };
+    log.info(`session ${which} opened.`);
+    return {
+      [Symbol.dispose]: () => {
+        this.#sessions.delete(session);
+        log.info(`session ${which} ended.`);
+      },
+    };
   }
 
   async #refusalFor(hello: Hello): Promise<Refused['refusal'] | undefined> {

@@ -11,6 +11,7 @@ export const ERRORS = {
   CONFIG_NOT_CHANGED: { exit: 2 },
   LISTEN_FAILED: { exit: 2 },
   AUDIT_FAILED: { exit: 2 },
+  LOG_UNREADABLE: { exit: 2 },
   STOP_REFUSED: { exit: 2 },
   STOP_FAILED: { exit: 3 },
   CHILD_UNKNOWN: { exit: 2 },

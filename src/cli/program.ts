@@ -19,6 +19,7 @@ import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts'
 import { doctor } from './doctor/doctor.ts';
 import { type HttpFlags, refuseHttpFlags, wantsHttp } from './serve/http-options.ts';
 import { serve } from './serve/serve.ts';
+import { showLogs } from './status/logs.ts';
 import { reloadRunning } from './status/reload.ts';
 import { showStatus } from './status/status.ts';
 import { stopCommand } from './status/stop.ts';
@@ -144,8 +145,10 @@ interface Options extends Omit<ShowOptions, 'project'>, HttpFlags, AssistantFlag
   readonly check?: boolean;
   readonly cwd?: string;
   readonly dryRun?: boolean;
+  readonly follow?: boolean;
   readonly force?: boolean;
   readonly keychain?: boolean;
+  readonly lines?: string;
   readonly only?: readonly string[];
   readonly register?: boolean;
   readonly watch?: boolean;
@@ -272,6 +275,10 @@ export function buildProgram(action: Action): Command {
   command('restart [server]', 'restart the background process, or one server wherever it runs')
     .option('--force', 'also if that interrupts sessions or calls')
     .action(action(async (options, server) => stopCommand('restart', server, options)));
+  command('logs [server]', "show a server's log, or the background process's")
+    .option('-f, --follow', 'print new lines as they come, until Ctrl-C')
+    .option('-n, --lines <count>', 'how many of the last lines to print (default: 100)')
+    .action(action(async (options, server) => showLogs(server, options)));
   command('reload', 'reload the configuration of running Switchboard processes').action(
     action(async (options) => reloadRunning(options)),
   );

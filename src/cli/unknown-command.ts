@@ -7,13 +7,12 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Add the server under "mcpServers" in switchboard.config.json, or import it from a host\'s file: switchboard import <file>',
   'list, ls, servers':
     'List servers with: switchboard show\nList their tools with: switchboard tools',
-  'logs, log, tail':
-    'See what last went wrong with each server: switchboard status\nTo keep a server\'s output in a file, set "stderr": "log" for it. SWITCHBOARD_DEBUG=1 logs more.',
+  'log, tail': 'Did you mean: switchboard logs',
   'ps, top, info, monitor': 'Did you mean: switchboard status',
   'start, up, server, daemon': 'Did you mean: switchboard serve',
-  'stop, down, kill, quit':
-    'Switchboard stops when its host disconnects. Turn a server off with: switchboard show <server> off',
-  'restart, refresh': 'Did you mean: switchboard reload',
+  'down, kill, quit':
+    'Did you mean: switchboard stop\nTurn a server off with: switchboard show <server> off',
+  refresh: 'Did you mean: switchboard reload',
   'remove, rm, delete, disable, off':
     'Turn a server off with: switchboard show <server> off\nTo remove it, delete its entry from the file named by: switchboard show <server>',
   'enable, activate, on':

@@ -1,6 +1,6 @@
 // Starts the background process: connect, lock, connect again, clear what a killed one left, start. Of many entries
 // that start at the same moment, one starts it and the others wait.
-import { closeSync, lstatSync, openSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -41,7 +41,7 @@ const LONGEST_RETRY_MS = 160;
 const NOT_LISTENING_MS = 3_000;
 /** A background process on another machine or in a container renews its note more often. */
 const FOREIGN_STALE_MS = 120_000;
-const MOST_LOG_BYTES = 1 << 20;
+const MOST_LOG_BYTES = 5 << 20;
 
 /** Connects to the background process, and starts it first if there is none. */
 export async function connectOrStart(options: BackgroundStart): Promise<Connected> {
@@ -189,7 +189,9 @@ function openErrors(home: string): number | undefined {
   const file = join(folder, 'background.log');
   try {
     makeFolder(folder);
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG_BYTES) truncateSync(file);
+    // While it runs, the background process does that itself.
+    const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (size > MOST_LOG_BYTES) renameSync(file, `${file}.1`);
     return openSync(file, 'a', 0o600);
   } catch {
     return undefined; // a full disk must not keep it from starting

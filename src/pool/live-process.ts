@@ -22,6 +22,8 @@ export interface LiveProcessOptions {
   /** Only this session may join it from now on. */
   readonly onClosed: (session: number) => void;
   readonly onBug: (error: unknown) => void;
+  /** Logs a line of its stderr, whoever it works for. */
+  readonly logLine?: ((line: string) => void) | undefined;
 }
 
 export class LiveProcess {
@@ -273,6 +275,7 @@ export class LiveProcess {
 
   /** To the sessions it works for, and to all of them if it works for none. */
   #print(line: string): void {
+    this.#options.logLine?.(line);
     const busy = [...this.#leases].filter(({ isBusy }) => isBusy);
     const readers = busy.length > 0 ? busy.map(({ tenant }) => tenant) : [...this.#tenants()];
     const files = new Set<string>();

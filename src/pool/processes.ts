@@ -14,6 +14,8 @@ export interface ProcessesOptions {
   /** Whether several sessions use them. */
   readonly isShared?: boolean;
   readonly onBug: (error: unknown) => void;
+  /** Opens the log of a server's stderr. Without it, only sessions get what servers print. */
+  readonly openLog?: (name: string) => (line: string) => void;
   /** Gets sentences for the debug log. */
   readonly onProblem?: (problem: string) => void;
   /** Replaces the login shell. */
@@ -51,6 +53,11 @@ export class Processes implements AsyncDisposable {
   /** Added to the environment of every process, to find it again. */
   get mark(): Record<string, string> {
     return this.#options.note.environment;
+  }
+
+  /** Whether what servers print is logged here, so that sessions needn't. */
+  get hasLogs(): boolean {
+    return this.#options.openLog !== undefined;
   }
 
   /** Called with every process that is started. */
@@ -127,6 +134,7 @@ export class Processes implements AsyncDisposable {
     return new SharedServer(identity, name, {
       apart: (server) => this.#apartFrom(server),
       onBug: this.#options.onBug,
+      openLog: this.#options.openLog,
       onUnused: (server) => this.#forgetLater(server),
     });
   }

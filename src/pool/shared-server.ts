@@ -40,6 +40,7 @@ interface Starting {
 interface SharedServerParts {
   readonly apart: (server: SharedServer) => readonly string[];
   readonly onBug: (error: unknown) => void;
+  readonly openLog: ((name: string) => (line: string) => void) | undefined;
   /** No session uses it, and none waits for it. */
   readonly onUnused: (server: SharedServer) => void;
 }
@@ -182,7 +183,7 @@ export class SharedServer {
       cancellation,
       preferredEra,
       attempt: (which, attempt) => {
-        const live = this.#createLive();
+        const live = this.#createLive(config);
         return live.begin((events) => open(which, { ...attempt, ...events }));
       },
     });
@@ -218,8 +219,8 @@ export class SharedServer {
     this.#starter.alsoWaitFor(settled(starting.live));
   }
 
-  #createLive(): LiveProcess {
-    const { onBug, apart } = this.#parts;
+  #createLive({ stderr }: ChildConfig): LiveProcess {
+    const { onBug, apart, openLog } = this.#parts;
     const live: LiveProcess = new LiveProcess({
       name: this.name,
       hasSameRoots: this.#identity.hasRoots,
@@ -231,6 +232,7 @@ export class SharedServer {
         this.#only = session;
       },
       onBug,
+      logLine: stderr === 'drop' ? undefined : openLog?.(this.name),
     });
     return live;
   }

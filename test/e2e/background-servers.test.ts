@@ -1,9 +1,13 @@
 // Commands that control servers and sessions of the background process, and those that serve alone.
-import { expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { createRecorded, createSharedProject, type SharedProject } from '../support/background.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { eventually, isAlive } from '../support/processes.ts';
-import type { Project } from '../support/project.ts';
+import { PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
 import { testServer } from '../support/servers.ts';
 
@@ -96,4 +100,88 @@ test('reload reaches the sessions of the background process', async () => {
     { ok: true, project: project.dir },
   ]);
   for (const host of hosts) expect(await host.toolNames()).toEqual(['fresh_suite']);
+});
+
+test('logs shows what servers print and what the background process does, without secrets', async () => {
+  const secret = 'sk-canary-0123456789';
+  const project = createSharedProject({
+    'my box!': { ...testServer('toolbox'), env: { TOKEN: secret } },
+    quiet: { ...testServer('toolbox'), stderr: 'drop' },
+  });
+  const none = await runSwitchboard(project, ['logs']);
+  expect(none).toMatchObject({ status: 0, stdout: '' });
+  expect(none.stderr).toContain('There is no log yet');
+
+  const hosts = [await RawHost.connect(project), await RawHost.connect(project)];
+  const [name = ''] = (await hosts[0]?.toolNames()) ?? [];
+  for (const host of hosts) await host.callTool(name, { action: 'introspect' });
+  const say = (text: string) =>
+    hosts[0]?.callTool(name, { action: 'call', subtool: 'say', args: { text } });
+  await say(`one ${secret}`);
+  await hosts[0]?.call('quiet', 'say', { text: 'for nobody' });
+
+  const follower = spawn(process.execPath, [PROGRAM, 'logs', 'my box!', '-f'], {
+    cwd: project.dir,
+    env: project.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void follower.kill('SIGKILL'));
+  let followed = '';
+  follower.stdout.setEncoding('utf8').on('data', (text: string) => {
+    followed += text;
+  });
+  await expect.poll(() => followed).toContain('one');
+  await say('two');
+  await expect.poll(() => followed).toContain('two');
+  const exited = once(follower, 'exit');
+  follower.kill('SIGINT');
+  expect(await exited).toEqual([0, null]);
+
+  const { stdout } = await runSwitchboard(project, ['logs', 'my box!']);
+  expect(stdout).toBe(followed);
+  expect(stdout).toMatch(/^\S+Z one \S+\n\S+Z two\n$/); // once, though two sessions have it
+  expect(stdout).not.toContain(secret);
+  const last = await runSwitchboard(project, ['logs', 'my box!', '-n', '1', '--json']);
+  const { lines, file } = JSON.parse(last.stdout) as { lines: string[]; file: string };
+  expect(lines).toEqual([expect.stringMatching(/ two$/)]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(project.home, 'logs/servers'))).toHaveLength(1);
+  expect(await runSwitchboard(project, ['logs', 'quiet'])).toMatchObject({ status: 0, stdout: '' });
+  expect(await runSwitchboard(project, ['logs', '../../run/background'])).toMatchObject({
+    status: 2,
+    stdout: '',
+  });
+  const own = await runSwitchboard(project, ['logs']);
+  expect(own.stdout).toMatch(/started \(version .*\n.*session of .* opened\./);
+
+  const alone = await RawHost.connect(project, { args: ['--alone'] });
+  await alone.call('quiet', 'say', { text: 'x' });
+  await alone.callTool(name, { action: 'call', subtool: 'say', args: { text: 'elsewhere' } });
+  expect((await runSwitchboard(project, ['logs', 'my box!'])).stdout).toBe(stdout);
+});
+
+test('stop --all also ends sessions that serve alone, and --force one that is suspended', async () => {
+  const project = createSharedProject(TOOLBOX);
+  const host = await RawHost.connect(project, { client: 'claude-code' });
+  const alone = await RawHost.connect(project, { client: 'codex', args: ['--alone'] });
+  const pids = [await pidOf(host), await pidOf(alone)];
+  await expect.poll(async () => (await statusOf(project)).running).toHaveLength(1);
+  const refused = await runSwitchboard(project, ['stop', '--all']);
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toContain('claude-code in ');
+  expect(refused.stderr).toContain('codex in ');
+
+  process.kill(project.background(), 'SIGSTOP');
+  const silent = await runSwitchboard(project, ['stop']);
+  expect(silent).toMatchObject({ status: 3, stdout: '' });
+  const stopped = await runSwitchboard(project, ['stop', '--all', '--force']);
+  expect(stopped).toMatchObject({ status: 0, stderr: '' });
+  expect(await alone.exited).toEqual({ code: 0, signal: null });
+  expect(pids.filter(isAlive)).toEqual([]);
+  expect(await pidOf(host)).toBeGreaterThan(0); // killed, so its entry has started another one
+  await host.close();
+  expect(await runSwitchboard(project, ['stop', '--all'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^(?:Nothing is running|Stopped the background process)/),
+  });
 });

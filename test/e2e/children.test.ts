@@ -599,7 +599,7 @@ describe('a server’s stderr', () => {
     await host.call('logged', 'say', { text: 'for the file' });
     await host.call('dropped', 'say', { text: 'for nobody' });
     expect(await host.lastWords()).toBe('');
-    const file = join(project.env['HOME'] ?? '', '.switchboard/logs/logged.log');
+    const file = join(project.env['HOME'] ?? '', '.switchboard/logs/servers/logged.log');
     expect(readFileSync(file, 'utf8')).toMatch(/^\S+Z for the file\n$/);
   });
 });

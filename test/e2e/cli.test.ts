@@ -94,6 +94,10 @@ describe('--version and --help', () => {
         scan [options] [server]               start each server and scan its tools for attacks
         trust [options] [action] [names...]   list and decide what needs approval in a project
         status [options] [server]             show the running Switchboard processes and their servers
+        stop [options] [server]               stop the background process, or one server wherever it runs
+        restart [options] [server]            restart the background process, or one server wherever it
+                                              runs
+        logs [options] [server]               show a server's log, or the background process's
         reload [options]                      reload the configuration of running Switchboard processes
         agents [options] [agent]              list agents, what each runs with, and any problems
         run [options] <agent> <task>          run an agent ("-" reads the task from stdin)
@@ -171,10 +175,7 @@ describe('--version and --help', () => {
 describe('usage errors exit with 2 and a hint', () => {
   test.each([
     [['tols'], 'Unknown command: tols\nDid you mean: switchboard tools\n'],
-    [
-      ['logs'],
-      'Unknown command: logs\nSee what last went wrong with each server: switchboard status\n',
-    ],
+    [['tail'], 'Unknown command: tail\nDid you mean: switchboard logs\n'],
     [['add'], 'switchboard import <file>'],
     [['add', 'memory', '--', 'npx'], 'Unknown command: add\n'],
     [['add', 'memory', '--env', 'KEY=1'], 'Unknown command: add\n'],

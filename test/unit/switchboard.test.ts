@@ -32,7 +32,7 @@ test('after a reload, everything uses the new configuration’s paths', async ()
   switchboard.update(after, []);
 
   await switchboard.pool.use('noisy', new Cancellation());
-  const logFile = join(after.home, 'logs/noisy.log');
+  const logFile = join(after.home, 'logs/servers/noisy.log');
   await vi.waitFor(() => expect(readFileSync(logFile, 'utf8')).toContain('hello'));
   expect(existsSync(join(before.home, 'logs'))).toBe(false);
 

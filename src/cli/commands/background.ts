@@ -9,6 +9,7 @@ import { ownPlace } from '../../background/place.ts';
 import { Background } from '../../background/server.ts';
 import { describeBug, SwitchboardError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
+import { createBatchedLogFile, createOwnLogStream, logPlaces } from '../../base/log-file.ts';
 import { RunNote } from '../../base/orphans.ts';
 import { describeSystemError, isSystemError } from '../../base/system-error.ts';
 import { VERSION } from '../../base/version.ts';
@@ -39,10 +40,14 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   process.setMaxListeners(0); // each session has a few
   keepStdout();
   const { env, argv } = process;
-  const log = createLog({ level: 'info', form: 'pretty', folder: undefined }, process.stderr);
+  const logs = logPlaces(home);
+  const ownLog = createOwnLogStream(logs.background);
+  const log = createLog({ level: 'info', form: 'pretty', folder: undefined }, ownLog);
   const processes = new Processes({
     note: new RunNote(join(home, 'run')),
     isShared: true,
+    openLog: (name) =>
+      createBatchedLogFile(logs.servers, name, (problem) => log.warn(`${name}: ${problem}`)),
     onBug: (error) => log.error(describeBug(error)),
     onProblem: (problem) => log.debug(problem),
   });
@@ -65,6 +70,7 @@ async function serveInBackground(home: string, build: string): Promise<number> {
     return 1;
   }
   report('ready');
+  log.info(`started (version ${VERSION}, pid ${process.pid}).`);
   const control = openBackgroundControl(background, { home, log, version: VERSION, processes });
   control.catch((error: unknown) =>
     log.warn(`"switchboard status" will not see this process: ${String(error)}`),
@@ -74,6 +80,7 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   await background.ended;
   await processes[Symbol.asyncDispose]();
   await (await control.catch(() => undefined))?.[Symbol.asyncDispose]();
+  log.info('ended.');
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);
 }

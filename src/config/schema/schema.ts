@@ -93,7 +93,7 @@ const childKeys = {
   ),
   stderr: key(
     z.enum(['inherit', 'log', 'drop']),
-    "Where the server's stderr goes. `inherit`: to Switchboard's stderr, each line prefixed with the server's name. `log`: to a file in `$SWITCHBOARD_HOME/logs`. `drop`: nowhere. Error messages always include the last lines. Secrets are masked.",
+    "Where the server's stderr goes. `inherit`: to Switchboard's stderr, each line prefixed with the server's name. `log`: to a file in `$SWITCHBOARD_HOME/logs/servers`. `drop`: nowhere. Error messages always include the last lines. Secrets are masked.",
     DEFAULTS.stderr,
   ),
   protocolVersion: key(

@@ -7,8 +7,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { createLogFile } from '../../../src/base/log-file.ts';
+import { expect, test, vi } from 'vitest';
+import {
+  createBatchedLogFile,
+  createLogFile,
+  createOwnLogStream,
+  logPlaces,
+  olderLog,
+} from '../../../src/base/log-file.ts';
 import { createProject } from '../../support/project.ts';
 
 const fail = (problem: string) => {
@@ -75,4 +81,31 @@ test('a log file that is a broken link creates no file elsewhere', () => {
   write('two');
   expect(existsSync(elsewhere)).toBe(false);
   expect(problems).toEqual([expect.stringContaining('which does not exist')]);
+});
+
+test('lines of one turn are written together', async () => {
+  const { dir } = createProject();
+  const write = createBatchedLogFile(join(dir, 'logs'), 'kid', fail);
+  for (const line of ['one', 'ghp_0123456789abcdefghijABCDEFGHIJ012345', 'three']) write(line);
+  const file = join(dir, 'logs/kid.log');
+  expect(existsSync(file)).toBe(false);
+  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/one\n\S+ \S+\n\S+ three\n$/));
+  expect(readFileSync(file, 'utf8')).not.toContain('ghp_0123');
+  write('four');
+  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/four\n$/));
+});
+
+test('a log that is also someone’s stderr is emptied when full, and stays the same file', () => {
+  const { dir } = createProject();
+  const file = logPlaces(dir).background;
+  const stream = createOwnLogStream(file);
+  stream.write('first\n');
+  const inode = statSync(file).ino;
+  stream.write(`${'x'.repeat(3 << 20)}\n`);
+  stream.write(`${'y'.repeat(3 << 20)}\n`);
+  expect(statSync(file)).toMatchObject({ ino: inode, size: (3 << 20) + 1 });
+  expect(readFileSync(olderLog(file), 'utf8')).toMatch(/^first\nx+\n$/);
+  expect([file, olderLog(file)].map((one) => statSync(one).mode & 0o777)).toEqual([0o600, 0o600]);
+  stream.write(`${'z'.repeat(3 << 20)}\n`);
+  expect(readFileSync(olderLog(file), 'utf8')).toMatch(/^y+\n$/);
 });

@@ -9,7 +9,7 @@ const CONFIG = ['check', 'print', 'schema'];
 
 test.each([
   ['tols', 'Did you mean: switchboard tools'],
-  ['logs', expect.stringContaining('switchboard status')],
+  ['log', 'Did you mean: switchboard logs'],
   ['add', expect.stringContaining('switchboard import <file>')],
   ['LIST', expect.stringContaining('switchboard show')],
   ['start', 'Did you mean: switchboard serve'],
@@ -30,8 +30,8 @@ test.each([
 
 test('only existing commands are suggested, and none for an existing command', () => {
   const words =
-    `add new register list ls servers logs log tail ps top info monitor start up server daemon stop
-    down kill quit restart refresh remove rm delete disable off enable activate on init setup install uninstall
+    `add new register list ls servers log tail ps top info monitor start up server daemon
+    down kill quit refresh remove rm delete disable off enable activate on init setup install uninstall
     test check health ping verify diagnose debug validate lint exec invoke use tool inspect describe schema find
     search auth signin sign-in connect signout sign-out disconnect ask chat`.split(/\s+/);
   for (const word of words) {

@@ -40,15 +40,9 @@ async function serversOf(
 ) {
   const startedAt = '2026-03-14T12:00:00.000Z';
   const report = await createBackgroundReport({ startedAt, isAccepting: true, ...facts });
-  return report.children.map(({ name, state, pid, sessions, calls, tools, lastError }) => ({
-    name,
-    state,
-    ...(pid !== undefined && { pid }),
-    ...(sessions !== undefined && { sessions }),
-    ...(calls > 0 && { calls }),
-    ...(tools !== undefined && { tools }),
-    ...(lastError !== undefined && { lastError }),
-  }));
+  return report.children.map(({ name, state, pid, sessions, calls, tools, lastError }) => {
+    return { name, state, pid, sessions, calls: calls || undefined, tools, lastError };
+  });
 }
 
 test('a shared process is one row, with the calls of all its sessions', async () => {

@@ -245,7 +245,7 @@ export class ProcessLink implements Link {
       receiveMessage(this.peer, text, value);
       return;
     }
-    if (this.#held.length === 0) afterOthers(guard(this.#fail, () => this.#deliverHeld()));
+    if (this.#held.length === 0) afterOthers(() => this.#deliverHeld(), this.#fail);
     this.#held.push([text, value]);
   }
 
@@ -262,6 +262,7 @@ export class ProcessLink implements Link {
 }
 
 /** Runs it when others had a turn: an immediate of now would come before their input is read. */
-function afterOthers(work: () => void): void {
-  setImmediate(() => setImmediate(work));
+function afterOthers(work: () => void, onBug: (error: unknown) => void): void {
+  const run = guard(onBug, work);
+  setImmediate(guard(onBug, () => setImmediate(run)));
 }

@@ -24,7 +24,7 @@ const PROCESS_WIDE = [
 const MARKERS = ['CODEX_SANDBOX', 'FLATPAK_ID', 'APP_SANDBOX_CONTAINER_ID'];
 
 /** They are the first process in the sandboxes they make. */
-const LAUNCHERS = ['bwrap', 'firejail', 'nsjail'];
+const LAUNCHERS = new Set(['bwrap', 'firejail', 'nsjail']);
 
 let confinement: string | undefined;
 
@@ -72,5 +72,5 @@ export function isInSandbox(env: NodeJS.ProcessEnv): boolean {
   if (MARKERS.some((name) => env[name])) return true;
   // In a container, everything is confined, including the first process, which isn't the sandbox's own.
   const { name, limits } = confinementOf(1);
-  return LAUNCHERS.includes(name) || (limits !== '' && limits !== ownConfinement());
+  return LAUNCHERS.has(name) || (limits !== '' && limits !== ownConfinement());
 }

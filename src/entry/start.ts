@@ -30,9 +30,9 @@ export type Connected =
   | { readonly reason: string; readonly isExpected?: boolean };
 
 /** In all: then the entry serves alone. */
-const LONGEST_MS = 20_000;
-/** A start that takes longer has failed. */
-const READY_MS = 15_000;
+const LONGEST_MS = 12_000;
+/** A start that takes longer has failed. Some hosts wait only ten seconds for us. */
+const READY_MS = 8_000;
 /** No start takes longer, so the lock's owner is gone. */
 const LOCK_STALE_MS = 30_000;
 const FIRST_RETRY_MS = 10;
@@ -157,6 +157,8 @@ async function startBackground({
         child.once('error', (error) => resolve(`${process.execPath}: ${error.message}`));
       }),
     );
+    // One that hangs would be in the way of the next.
+    if (report !== undefined) child.kill('SIGKILL');
     child.unref();
     return report;
   } finally {

@@ -33,8 +33,7 @@ async function servesAlone(project: SharedProject, options: HostOptions = {}): P
   expect(textOf(await host.call('box', 'echo', { x: 1 }))).toBe('{"x":1}');
   const words = await host.lastWords();
   expect(host.impure).toEqual([]);
-  const [first = ''] = words.split('\n').filter((line) => line.includes('serving alone'));
-  return first;
+  return words.split('\n').find((line) => line.includes('serving alone')) ?? '';
 }
 
 /** The folders that an entry would create, so that a test can put something in there. */
@@ -279,6 +278,16 @@ describe('a background process', () => {
     expect(await servesAlone(project, { program })).toMatch(
       /serving alone: the background process: it didn't respond \(process \d+\)\.$/,
     );
+  });
+
+  test('that hangs while it starts is killed', async () => {
+    const project = createSharedProject(TOOLBOX);
+    const hang = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+    const program = programAfter(project, `if (isBackground) ${hang};`);
+    expect(await servesAlone(project, { program })).toBe(
+      'switchboard: serving alone: the background process: it took too long to start.',
+    );
+    expect(await eventually(() => project.backgrounds().length === 0)).toBe(true);
   });
 
   test('that hangs while it reads the configuration is given up as well', async () => {

@@ -45,12 +45,15 @@ function controlsOf(
       return createBackgroundReport({
         startedAt,
         isAccepting,
-        sessions: sessions().map(({ project: { switchboard }, startedAt: since, entry }) => ({
-          startedAt: since,
-          entry,
-          number: switchboard.sessionNumber,
-          facts: switchboard.facts,
-        })),
+        sessions: sessions().map(
+          ({ project: { switchboard }, startedAt: since, entry, command }) => ({
+            startedAt: since,
+            entry,
+            command,
+            number: switchboard.sessionNumber,
+            facts: switchboard.facts,
+          }),
+        ),
         running: processes.running(),
       });
     },
@@ -75,9 +78,9 @@ function controlsOf(
   };
 }
 
-function nameOf({ project }: ServedSession): SessionName {
+function nameOf({ project, command }: ServedSession): SessionName {
   const { sessions, project: folder } = project.switchboard.facts;
-  return { client: sessions[0]?.client, project: folder };
+  return { client: command ?? sessions[0]?.client, project: folder };
 }
 
 async function askEach(sessions: readonly ServedSession[], params: unknown): Promise<unknown> {

@@ -8,6 +8,8 @@ export interface Hello {
   /** The program's version, and the build: a program can be replaced by another of the same version. */
   readonly version: string;
   readonly build: string;
+  /** The command that uses servers without serving a host, such as `switchboard call`. */
+  readonly command?: string | undefined;
   readonly pid: number;
   /** Where the host works. */
   readonly folder: string;

@@ -35,6 +35,8 @@ export class Refused extends Error {
 interface SessionProject extends ServeArguments {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
+  /** Whether it's for a command, which reports problems itself. */
+  readonly isCommand: boolean;
   readonly log: AdjustableLog;
   readonly runScript: RunScript;
   /** Called with each configuration before anything else is done with it. */
@@ -49,6 +51,7 @@ export interface SessionParts {
     folder: string,
     environment: NodeJS.ProcessEnv,
     stream: Writable,
+    isCommand: boolean,
   ) => AdjustableLog;
   readonly openProject: (options: SessionProject) => Promise<Project>;
   /** Whether the session can be refused because of its configuration. Its own entry has no choice. */
@@ -66,6 +69,8 @@ export interface ServedSession {
   readonly startedAt: string;
   /** The pid of its entry. */
   readonly entry: number;
+  /** Set for a command, which has no host. */
+  readonly command: string | undefined;
 }
 
 /** Servers start after this many milliseconds even if the host never reports that it's ready. */
@@ -90,15 +95,20 @@ export async function serveSession(
   try {
     await using opened = await openAndKeepAlive(link, hello, parts);
     const { project } = opened;
-    const { pid: entry } = hello;
+    const { pid: entry, command } = hello;
     let stop = (): void => {};
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;
     });
-    using known = parts.onOpen?.({ project, startedAt: new Date().toISOString(), entry });
+    using known = parts.onOpen?.({ project, startedAt: new Date().toISOString(), entry, command });
     if (!known) project.openControlSoon(stop);
     link.send(FRAME.accepted);
-    await serveUntilHostGoes(link, hello, opened, Promise.race([signalled, stopped]));
+    if (command === undefined) {
+      await serveUntilHostGoes(link, hello, opened, Promise.race([signalled, stopped]));
+    } else {
+      const { serveCommand } = await import('./serve-command.ts');
+      await serveCommand(link, project, opened.log, signalled);
+    }
     return true;
   } catch (error) {
     // An invalid configuration: serving alone, the entry reports it as usual.
@@ -155,7 +165,8 @@ async function openSession(
   if (!options) throw new Refused('it needs the whole program.', { isExpected: true });
   const { folder } = hello;
   const environment = new SessionEnvironment(hello.variables);
-  const log = parts.openLog(folder, environment.variables, link.errors);
+  const isCommand = hello.command !== undefined;
+  const log = parts.openLog(folder, environment.variables, link.errors, isCommand);
   let isOpen = false;
   const add = async (names: Parameters<SessionEnvironment['add']>[1]): Promise<boolean> => {
     if (environment.isComplete || names.length === 0) return false;
@@ -168,6 +179,7 @@ async function openSession(
       ...options,
       folder,
       environment: environment.variables,
+      isCommand,
       log,
       runScript: async (script) => {
         await add('all'); // it can read anything

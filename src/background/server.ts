@@ -223,7 +223,9 @@ export class Background {
     if (difference !== undefined) return refuse(`${difference}.`);
     const { home } = findFolders({ cwd: hello.folder, env: hello.variables });
     if (home !== meeting.home) return refuse(`it serves ${meeting.home}.`);
-    if (hello.build !== build || !isInstalled()) {
+    // Commands don't outlive the program they use, so its build doesn't matter to them.
+    const isOtherBuild = hello.command === undefined && hello.build !== build;
+    if (isOtherBuild || !isInstalled()) {
       this.retire();
       return refuse('its program was replaced.', true);
     }

@@ -4,8 +4,8 @@ import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { dataFrame, decodeReceipt, FRAME, frameOf } from '../background/frames.ts';
 import { parsePayload, valuesOf, type WantedNames } from '../background/hello.ts';
+import type { Joined } from '../background/join.ts';
 import type { Framing } from '../rpc/framing.ts';
-import type { Joined } from './join.ts';
 import { OpenRequests } from './open-requests.ts';
 
 /** How to go on without the last background process. */

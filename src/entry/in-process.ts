@@ -2,7 +2,7 @@
 import { Duplex } from 'node:stream';
 import { FrameReader } from '../background/frames.ts';
 import type { Hello } from '../background/hello.ts';
-import type { Joined } from './join.ts';
+import type { Joined } from '../background/join.ts';
 import type { LoadRest } from './main.ts';
 
 /** Throws if the rest of the program can't be loaded. */

@@ -4,6 +4,7 @@ import { fstatSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { PROTOCOL } from '../background/frames.ts';
 import { type Hello, ownVariables, parseServeArguments } from '../background/hello.ts';
+import { type Joined, type JoinFailure, joinOver } from '../background/join.ts';
 import { findMeeting, type Meeting } from '../background/meeting.ts';
 import { isInSandbox, ownPlace } from '../background/place.ts';
 import { writeAtomically } from '../base/atomic-file.ts';
@@ -14,7 +15,6 @@ import { findFolders } from '../config/files/places.ts';
 import type { UnsavedStart } from '../load-start.ts';
 import { Forwarder, type Lost } from './forward.ts';
 import { inProcess } from './in-process.ts';
-import { type Joined, type JoinFailure, joinOver } from './join.ts';
 import { isSharingOff } from './shared-setting.ts';
 import { connectOrStart } from './start.ts';
 

@@ -30,6 +30,8 @@ export interface BackgroundSession extends SessionStatus {
 
 /** A session's data. */
 interface SessionFacts extends Pick<BackgroundSession, 'startedAt' | 'entry'> {
+  /** Set for a command, which has no host. */
+  readonly command?: string | undefined;
   /** Among those that share processes. */
   readonly number: number | undefined;
   readonly facts: Facts;
@@ -76,9 +78,9 @@ function withMemory(server: ServerFacts, memory: ReadonlyMap<number, number>): C
   return { ...server, memoryBytes };
 }
 
-function describeSession({ startedAt, entry, facts }: SessionFacts): BackgroundSession {
+function describeSession({ startedAt, entry, command, facts }: SessionFacts): BackgroundSession {
   const [host] = facts.sessions;
-  const { client, revision, active = [] } = host ?? {};
+  const { client = command, revision, active = [] } = host ?? {};
   return { project: facts.project, client, revision, active, startedAt, entry };
 }
 

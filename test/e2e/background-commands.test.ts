@@ -77,6 +77,9 @@ test('status shows the background process once, with its sessions and each share
     'background process  version <version>, pid <pid>, since <time>, <n> MB, 2 sessions',
   );
   expect(stdout).toMatch(/^ {2}claude-code +\S+ +\S+ \w+ +shared$/m);
+  // Commands use the same process.
+  const call = await runSwitchboard(project, ['call', 'box.where_am_i']);
+  expect((JSON.parse(call.stdout) as { pid: number }).pid).toBe(pid);
   // No file of its own for each session.
   const endpoints = readdirSync(project.run).filter((name) => name.endsWith('.endpoint'));
   expect(endpoints).toHaveLength(1);

@@ -2,10 +2,11 @@
 import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
+import { type CommandServers, OwnServers } from '../../background/command-servers.ts';
+import { type BackgroundServers } from '../../background/use-servers.ts';
 import { Cancellation } from '../../base/cancellation.ts';
-import { ERRORS, SwitchboardError } from '../../base/errors.ts';
-import { type AdjustableLog, createLog, type LogSettings } from '../../base/log.ts';
-import { isWritten } from '../../base/log-level.ts';
+import { describeBug, ERRORS, SwitchboardError } from '../../base/errors.ts';
+import type { AdjustableLog } from '../../base/log.ts';
 import { cleanText } from '../../base/text.ts';
 import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
 import { fullLayers, type Layer } from '../../config/files/layers.ts';
@@ -21,8 +22,10 @@ import { judgeOpener, saveJudged } from '../../trust/approvals/open.ts';
 import { keyOf } from '../../trust/approvals/store.ts';
 import { noteApprovals } from '../../trust/audit/events.ts';
 import { assistantLaunch, relaunchWith } from '../own-program.ts';
+import { isOn } from '../serve/http-options.ts';
 import { onEndSignal } from '../signals.ts';
 import { withAudit } from '../terminal/audited.ts';
+import { createQuietLog } from '../terminal/quiet-log.ts';
 import { workingFolder } from '../working-folder.ts';
 import { noServers } from './no-servers.ts';
 
@@ -39,11 +42,14 @@ export interface CommandOptions {
   readonly assistants?: false;
   /** Set by commands that include the configuration's warnings in their output. */
   readonly warnings?: 'shown';
+  /** The command's name, if it uses the servers of the background process when there is one. */
+  readonly joinsAs?: string;
 }
 
 export interface CommandContext {
   readonly config: Config;
   readonly switchboard: Switchboard;
+  readonly servers: CommandServers;
   /** Cancelled by Ctrl-C. */
   readonly cancellation: Cancellation;
 }
@@ -145,7 +151,8 @@ export async function withSwitchboard<T>(
 ): Promise<T> {
   const place = placeOf(options);
   const { cwd: folder, env: environment, ...files } = place;
-  const log = createQuietLog(resolveLogging(findFolders(place), { env: environment }));
+  const stream = process.stderr.isTTY ? aboveStatusLine() : process.stderr;
+  const log = createQuietLog(resolveLogging(findFolders(place), { env: environment }), stream);
   await using project = await Project.open({
     ...files,
     folder,
@@ -165,9 +172,37 @@ export async function withSwitchboard<T>(
     ERRORS.CANCELLED.exit,
   );
   const { config, switchboard } = project;
-  const result = await action({ config, switchboard, cancellation });
+  await using joined = await joinFor(options, place, { config, stream, log });
+  const servers = joined ?? new OwnServers(switchboard);
+  const result = await action({ config, switchboard, servers, cancellation });
   cancellation.throwIfCancelled();
   return result;
+}
+
+/** The servers of the background process; undefined if the command has to start its own. */
+async function joinFor(
+  { joinsAs }: CommandOptions,
+  place: ReturnType<typeof placeOf>,
+  { config, stream, log }: { config: Config; stream: Writable; log: AdjustableLog },
+): Promise<BackgroundServers | undefined> {
+  const { cwd: folder, env: environment, configFile, serversFile, trust } = place;
+  if (joinsAs === undefined || config.shared === false) return undefined;
+  if (isOn(environment['SWITCHBOARD_ALONE'])) return undefined;
+  const { joinForCommand } = await import('../../background/use-servers.ts');
+  const option = (name: string, value: string | undefined) => (value ? [`${name}=${value}`] : []);
+  return joinForCommand({
+    command: `switchboard ${joinsAs}`,
+    folder,
+    environment,
+    args: [
+      ...option('--config', configFile),
+      ...option('--servers', serversFile),
+      ...option('--trust', trust),
+    ],
+    pid: process.pid,
+    onLog: (text) => void stream.write(text.toString()),
+    onBug: (error) => log.error(describeBug(error)),
+  });
 }
 
 /** The server that was named, or all that aren't off. */
@@ -192,28 +227,6 @@ export function chosenChild({ children, lost }: Config, name: string): ChildConf
   throw new SwitchboardError('CHILD_UNKNOWN', `No server is named "${name}".`, {
     hint: noServers(),
   });
-}
-
-/** Shows warnings and errors, and servers' stderr only when debugging. */
-function createQuietLog(first: LogSettings): AdjustableLog {
-  let { level } = first;
-  const log = createLog(quieten(first), process.stderr.isTTY ? aboveStatusLine() : process.stderr);
-  return {
-    ...log,
-    child: (name, line) => {
-      if (level === 'debug') log.child(name, line);
-    },
-    adjust: (settings) => {
-      level = settings.level;
-      log.adjust(quieten(settings));
-    },
-  };
-}
-
-function quieten(settings: LogSettings): LogSettings {
-  const { level } = settings;
-  if (level === 'debug' || !isWritten('warn', level)) return settings;
-  return { ...settings, level: 'warn' };
 }
 
 /** Clears the status line (progress.ts) first; it is redrawn with the next tick. */

@@ -139,7 +139,7 @@ function readAmount(
 }
 
 /** Anything but a clear no. */
-function isOn(text: string | undefined): boolean {
+export function isOn(text: string | undefined): boolean {
   return text !== undefined && text.trim() !== '' && BOOLEAN.fromText(text) !== false;
 }
 

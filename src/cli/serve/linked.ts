@@ -8,16 +8,21 @@ import { type SessionParts, serveSession } from '../../background/serve-session.
 import { describeBug } from '../../base/errors.ts';
 import { Turns } from '../../base/watch/turns.ts';
 import type { Processes } from '../../pool/processes.ts';
-import { createServingLog, openServedProject } from './serving.ts';
+import { createCommandLog, createServingLog, openServedProject } from './serving.ts';
 
 /** How a session is served, wherever it is. `processes`: those of all sessions, if there are others. */
 export function sessionParts(processes?: Processes): SessionParts {
   const turns = new Turns();
   return {
     canRefuse: processes !== undefined,
-    openLog: createServingLog,
-    openProject: (options) =>
-      openServedProject({ ...options, hosts: 'one', asksHosts: true, processes, turns }),
+    openLog: (folder, environment, stream, isCommand) => {
+      const create = isCommand ? createCommandLog : createServingLog;
+      return create(folder, environment, stream);
+    },
+    openProject: (options) => {
+      const asksHosts = !options.isCommand;
+      return openServedProject({ ...options, hosts: 'one', asksHosts, processes, turns });
+    },
     runScript: (script, surroundings) => {
       const [, program = ''] = process.argv;
       const command = [process.execPath, program, 'background', 'script'] as const;

@@ -12,6 +12,7 @@ import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
 import { assistantLaunch, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
+import { createQuietLog } from '../terminal/quiet-log.ts';
 import { workingFolder } from '../working-folder.ts';
 
 export interface ServeOptions {
@@ -47,6 +48,16 @@ export function createServingLog(
   return createLog(resolveLogging(folders, { env: environment }), stream);
 }
 
+/** The same for a command that uses servers in the background process. */
+export function createCommandLog(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  stream: Writable,
+): AdjustableLog {
+  const folders = findFolders({ cwd: folder, env: environment });
+  return createQuietLog(resolveLogging(folders, { env: environment }), stream);
+}
+
 export interface ServedOptions
   extends ServeOptions,
     Pick<
@@ -55,6 +66,8 @@ export interface ServedOptions
     > {
   readonly log: AdjustableLog;
   readonly hosts: 'one' | 'many';
+  /** Whether it's for a command, which reports problems itself. */
+  readonly isCommand?: boolean;
   /** The host's folder and environment, if not those of this process. */
   readonly folder?: string;
   readonly environment?: NodeJS.ProcessEnv;
@@ -66,7 +79,7 @@ export interface ServedOptions
 
 /** Opens the project this process was started in, or the one of another host. */
 export function openServedProject(options: ServedOptions): Promise<Project> {
-  const { log, hosts, check, prepare, ...rest } = options;
+  const { log, hosts, check, prepare, isCommand = false, ...rest } = options;
   const { folder = workingFolder(), environment = process.env } = options;
   const again = { ...rest, cwd: folder, env: environment };
   const launch = assistantLaunch({ ...again, hosts });
@@ -79,15 +92,16 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     program: process.argv[1],
     relaunch: relaunchWith(again),
     isShared: hosts === 'many',
-    hasAgents: true,
-    announcesTrust: true,
+    hasAgents: !isCommand,
+    announcesTrust: !isCommand,
     adapt: (config) => {
       check?.(config);
       return withAssistants(config, launch);
     },
     onLoaded: async (loaded) => {
       await prepare?.(loaded);
-      said = await announce(loaded, log, said);
+      if (isCommand) log.adjust(loaded.config.logging);
+      else said = await announce(loaded, log, said);
     },
   });
 }

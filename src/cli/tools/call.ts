@@ -1,8 +1,8 @@
 // `switchboard call <server>.<tool> [arguments…]`: one call, as a host would make it.
+import type { CommandServers } from '../../background/command-servers.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { cleanText, escapeHidden, excerpt } from '../../base/text.ts';
-import { settleWithin } from '../../base/time.ts';
 import type { CallContext } from '../../calls/call.ts';
 import { notAllowed } from '../../calls/expose.ts';
 import { denialOf } from '../../calls/permissions.ts';
@@ -16,7 +16,6 @@ import { signatureOf } from '../../mcp/signature.ts';
 import { isErrorResult, type Tool } from '../../mcp/tools.ts';
 import { INVALID_PARAMS, RpcError } from '../../rpc/message.ts';
 import type { Verbatim } from '../../rpc/verbatim.ts';
-import type { Switchboard } from '../../switchboard.ts';
 import { type CommandOptions, withSwitchboard } from '../commands/with-switchboard.ts';
 import { createOutput } from '../terminal/output.ts';
 import { downloadNote, Progress } from '../terminal/progress.ts';
@@ -28,8 +27,8 @@ import { findTarget } from './target.ts';
 export async function call(words: readonly string[], options: CommandOptions): Promise<number> {
   const output = createOutput({ ...options, isExact: true });
   const { result, advice } = await withSwitchboard(
-    options,
-    async ({ config, switchboard, cancellation }) => {
+    { ...options, joinsAs: 'call' },
+    async ({ config, switchboard, servers, cancellation }) => {
       const { child, subtool, rest } = findTarget(config, words);
       if (subtool === undefined) throw noTool(child);
       const given = parseArguments(rest, () => readStdin('the arguments', HOW_TO_PIPE));
@@ -41,7 +40,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
       const denial = denialOf(child, subtool, audit);
       if (denial) throw denial;
       using progress = new Progress(output);
-      const started = switchboard.pool.use(child.name, cancellation);
+      const started = servers.start(child, { cancellation });
       await progress.during(child.name, started, downloadNote(child));
       const name = `${child.name} ${subtool}`;
       const context = {
@@ -49,7 +48,7 @@ export async function call(words: readonly string[], options: CommandOptions): P
         caller: new TerminalCaller(progress),
         onProgress: (params: Verbatim) => progress.describe(name, describeProgress(params.value)),
       };
-      const made = new ExplainedCall(switchboard, child, subtool, context);
+      const made = new ExplainedCall(servers, child, subtool, context);
       return await progress.during(name, made.answer(given));
     },
   );
@@ -62,18 +61,13 @@ export async function call(words: readonly string[], options: CommandOptions): P
 
 /** Calls a tool, and explains its arguments if the call fails. */
 class ExplainedCall {
-  readonly #switchboard: Switchboard;
+  readonly #servers: CommandServers;
   readonly #server: ChildConfig;
   readonly #subtool: string;
   readonly #context: CallContext;
 
-  constructor(
-    switchboard: Switchboard,
-    server: ChildConfig,
-    subtool: string,
-    context: CallContext,
-  ) {
-    this.#switchboard = switchboard;
+  constructor(servers: CommandServers, server: ChildConfig, subtool: string, context: CallContext) {
+    this.#servers = servers;
     this.#server = server;
     this.#subtool = subtool;
     this.#context = context;
@@ -85,14 +79,7 @@ class ExplainedCall {
   ): Promise<{ readonly result: Verbatim; readonly advice: string | undefined }> {
     const args = await this.#readArguments(given);
     try {
-      const result = await this.#switchboard.board.calls.send({
-        server: this.#server,
-        method: 'tools/call',
-        target: this.#subtool,
-        params: args,
-        context: this.#context,
-        through: 'suite',
-      });
+      const result = await this.#servers.callTool(this.#server, this.#subtool, args, this.#context);
       const advice = isErrorResult(result.value) ? await this.#adviceOn(args) : undefined;
       return { result, advice };
     } catch (error) {
@@ -105,7 +92,8 @@ class ExplainedCall {
 
   async #readArguments(given: CallArguments): Promise<Verbatim> {
     if (given.kind === 'json') return given.args;
-    const tools = await this.#listTools();
+    const listed = await this.#servers.listTools(this.#server, this.#context);
+    const tools = listed.map(({ tool }) => tool);
     const tool = tools.find(({ name }) => name === this.#subtool);
     if (!tool) {
       const names = tools.map(({ name }) => name);
@@ -128,23 +116,13 @@ class ExplainedCall {
     return [...mistakes, parametersOf(tool)].join('\n');
   }
 
-  /** Lists the tools again if the server still runs. It isn't restarted just to explain a failure. */
   async #findTool(): Promise<Tool | undefined> {
-    const { pool } = this.#switchboard;
-    const { name } = this.#server;
-    const isRunning = pool.report(name).state === 'ready';
-    const listed = isRunning && this.#listTools().catch(() => undefined);
-    const tools = (listed && (await settleWithin(listed, LIST_MS))) || pool.tools(name);
-    return tools?.find((tool) => tool.name === this.#subtool);
-  }
-
-  #listTools(): Promise<readonly Tool[]> {
-    return this.#switchboard.board.calls.listTools(this.#server, this.#context);
+    // The background process may have ended; the call's own error matters more.
+    const known = this.#servers.knownTools(this.#server, this.#context).catch(() => undefined);
+    return (await known)?.find((tool) => tool.name === this.#subtool);
   }
 }
 
-/** Limit for listing tools after a failure, in milliseconds. */
-const LIST_MS = 2_000;
 const LONGEST_MESSAGE = 80;
 
 const HOW_TO_PIPE = `Pipe them in: echo '{"query": "tea"}' | switchboard call memory.search_nodes -`;

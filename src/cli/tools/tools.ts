@@ -1,9 +1,9 @@
 // `switchboard tools [server] [tool]` and `--dry-run`: lists the current tools of every server with their
 // signatures, or shows one tool with its schema.
+import type { ListedTool } from '../../background/command-servers.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { cleanText, escapeHidden, formatDuration, printable } from '../../base/text.ts';
 import { unknownSubtool } from '../../calls/tool-call.ts';
-import { isUsable } from '../../calls/usable.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { signatureOf } from '../../mcp/signature.ts';
 import type { Tool } from '../../mcp/tools.ts';
@@ -42,7 +42,7 @@ export async function listTools(
   options: CommandOptions,
 ): Promise<number> {
   const output = createOutput(options);
-  const outcome = await withSwitchboard(options, async (context) => {
+  const outcome = await withSwitchboard({ ...options, joinsAs: 'tools' }, async (context) => {
     const { server, subtool } = readWords(context.config, words);
     using progress = new Progress(output);
     const children = chosenChildren(context.config, server);
@@ -89,7 +89,7 @@ async function listChild(config: ChildConfig, context: CommandContext): Promise<
   const { name } = config;
   try {
     const tools = await fetchTools(config, context);
-    const described = tools.map((tool) => summaryOf(tool, config, context));
+    const described = tools.map((tool) => summaryOf(tool, config));
     return { name, ms: Math.round(performance.now() - begin), tools: described, error: undefined };
   } catch (error) {
     const ms = Math.round(performance.now() - begin);
@@ -99,12 +99,12 @@ async function listChild(config: ChildConfig, context: CommandContext): Promise<
 
 function fetchTools(
   config: ChildConfig,
-  { switchboard, cancellation }: CommandContext,
-): Promise<readonly Tool[]> {
-  return switchboard.board.calls.listTools(config, { cancellation });
+  { servers, cancellation }: CommandContext,
+): Promise<readonly ListedTool[]> {
+  return servers.listTools(config, { cancellation });
 }
 
-function summaryOf(tool: Tool, config: ChildConfig, { switchboard }: CommandContext): Summary {
+function summaryOf({ tool, isUsable }: ListedTool, config: ChildConfig): Summary {
   const { introspection } = config;
   return {
     name: tool.name,
@@ -113,7 +113,7 @@ function summaryOf(tool: Tool, config: ChildConfig, { switchboard }: CommandCont
       cleanText(descriptionOf(tool).slice(0, 4_000)),
       introspection.summaryMaxChars,
     ),
-    allowed: isUsable(tool, config, switchboard.pool),
+    allowed: isUsable,
   };
 }
 
@@ -132,12 +132,13 @@ async function findTool(
   subtool: string,
 ): Promise<FoundTool> {
   const tools = await fetchTools(config, context);
-  const tool = tools.find(({ name }) => name === subtool);
-  if (!tool) {
-    const names = tools.map(({ name }) => name);
+  const found = tools.find(({ tool }) => tool.name === subtool);
+  if (!found) {
+    const names = tools.map(({ tool }) => tool.name);
     throw unknownSubtool(config, subtool, names);
   }
-  const { signature, allowed } = summaryOf(tool, config, context);
+  const { tool } = found;
+  const { signature, allowed } = summaryOf(found, config);
   return { child: config.name, name: tool.name, signature, allowed, tool };
 }
 

@@ -3,17 +3,11 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { connect as connectTo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { FRAME, FrameReader, frameOf } from '../background/frames.ts';
-import {
-  type Hello,
-  parsePayload,
-  type Refusal,
-  valuesOf,
-  type WantedNames,
-} from '../background/hello.ts';
-import { isSameProof } from '../background/hmac.ts';
-import { type Meeting, proofOf, readNote, readSecret } from '../background/meeting.ts';
 import { isSuspended } from '../base/process-table.ts';
+import { FRAME, FrameReader, frameOf } from './frames.ts';
+import { type Hello, parsePayload, type Refusal, valuesOf, type WantedNames } from './hello.ts';
+import { isSameProof } from './hmac.ts';
+import { type Meeting, proofOf, readNote, readSecret } from './meeting.ts';
 
 type OnFrame = (type: number, payload: Buffer) => void;
 

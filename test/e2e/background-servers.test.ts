@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRecorded, createSharedProject, type SharedProject } from '../support/background.ts';
 import { runSwitchboard } from '../support/command.ts';
+import { startControlProgram } from '../support/control.ts';
 import { eventually, isAlive } from '../support/processes.ts';
 import { PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
@@ -184,4 +185,35 @@ test('stop --all also ends sessions that serve alone, and --force one that is su
     status: 0,
     stdout: expect.stringMatching(/^(?:Nothing is running|Stopped the background process)/),
   });
+});
+
+test('status and stop know background processes of other versions', async () => {
+  const project = createSharedProject(TOOLBOX);
+  const old = {
+    version: '0.0.1',
+    startedAt: new Date().toISOString(),
+    isAccepting: false,
+    sessions: [{ client: 'codex', project: '/elsewhere', startedAt: '', entry: 1, active: [] }],
+    children: [],
+    runs: [],
+  };
+  const canned = { project: '', background: '0.0.1', status: old };
+  const { pid } = await startControlProgram(project.home, canned);
+  const { stdout } = await runSwitchboard(project, ['status']);
+  expect(stdout).toMatch(
+    /^background process {2}version 0\.0\.1, pid \d+, since .*, 1 session, accepts no new sessions$/m,
+  );
+  expect(await runSwitchboard(project, ['stop'])).toEqual({
+    status: 0,
+    stdout:
+      'No background process is running.\nStill running: the background process of version 0.0.1. To stop everything: switchboard stop --all\n',
+    stderr: '',
+  });
+  const refused = await runSwitchboard(project, ['stop', '--all']);
+  expect(refused.stderr).toBe(
+    'switchboard: This would interrupt 1 session: codex in /elsewhere.\nClose it, or run: switchboard stop --all --force\n',
+  );
+  const impossible = await runSwitchboard(project, ['stop', '--all', '--force']);
+  expect(impossible).toMatchObject({ status: 3, stdout: '' });
+  expect(impossible.stderr).toContain(`(pid ${pid}) wasn't stopped: Method not found: stop.`);
 });

@@ -3,10 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { eventually, processesWith } from '../../test/support/processes.ts';
 import { live, type Program } from './client.ts';
 import type { Bench } from './row.ts';
-
-export interface SharedProgram extends Program {
-  readonly home: string;
-}
+import type { Workspace } from './workspace.ts';
 
 /** Whether what a process costs can be read here; says so if it can't. */
 export function canCount({ progress }: Bench): boolean {
@@ -15,30 +12,39 @@ export function canCount({ progress }: Bench): boolean {
   return false;
 }
 
-/** The pid of the background process that an entry has started. */
-export function backgroundOf({ home }: SharedProgram): number {
-  const [background] = processesWith(`background ${home} `);
-  if (!background) throw new Error(`There is no background process in ${home}.`);
-  return background.pid;
-}
+/** A program whose sessions share a background process, which is stopped at the end, even if we are stopped before. */
+export class SharedProgram implements AsyncDisposable {
+  readonly program: Program;
+  readonly #words: string;
 
-/** Its sessions have ended before. */
-export async function stopBackground({ home }: SharedProgram): Promise<void> {
-  const find = (): number[] => processesWith(`background ${home} `).map(({ pid }) => pid);
-  for (const pid of find()) process.kill(pid, 'SIGTERM');
-  await eventually(() => find().length === 0);
-}
+  constructor(workspace: Workspace, program: Program) {
+    const { home, ...shared } = workspace.withBackground(program);
+    this.program = shared;
+    this.#words = `background ${home} `;
+    live.add(this);
+  }
 
-/** Stops the background process at the end, even if we are stopped before. */
-export function endingWith(program: SharedProgram): AsyncDisposable {
-  const end = {
-    async [Symbol.asyncDispose](): Promise<void> {
-      live.delete(end);
-      await stopBackground(program);
-    },
-  };
-  live.add(end);
-  return end;
+  /** The background process that an entry has started. */
+  get pid(): number {
+    const [pid] = this.#pids;
+    if (pid === undefined) throw new Error('There is no background process.');
+    return pid;
+  }
+
+  /** Its sessions have ended before. */
+  async stop(): Promise<void> {
+    for (const pid of this.#pids) process.kill(pid, 'SIGTERM');
+    await eventually(() => this.#pids.length === 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    live.delete(this);
+    await this.stop();
+  }
+
+  get #pids(): number[] {
+    return processesWith(this.#words).map(({ pid }) => pid);
+  }
 }
 
 /** The CPU time that all threads of a process have used, in milliseconds. */

@@ -24,7 +24,7 @@ onLine(program.stdout, (line) => {
   if (lastId === 1) {
     program.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   } else if (line.length < Number(bytes)) {
-    throw new Error(`Not the result: ${line.subarray(0, 200)}`);
+    throw new Error(`Not the result: ${line.toString('utf8', 0, 200)}`);
   }
   if (left > 0) callLarge();
   else process.stdout.write('done\n');

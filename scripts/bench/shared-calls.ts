@@ -1,6 +1,6 @@
 // Row 25: small calls of a session in a background process, compared with a session alone: CPU time of the entry and
 // the background process, without the server's, and throughput.
-import { backgroundOf, canCount, cpuMs, endingWith } from './background.ts';
+import { canCount, cpuMs, SharedProgram } from './background.ts';
 import { callsPerSecond } from './calls.ts';
 import { type Lane, openSuite } from './lanes.ts';
 import { compare, formatTimes, median, takeTurns } from './measure.ts';
@@ -15,21 +15,20 @@ export async function measureSharedCalls(bench: Bench): Promise<Row[]> {
   progress('calls of a shared session');
   const server = { name: 'bench', description: 'measurements', args: [CHILD] };
   const program = workspace.switchboard('shared-calls', [server]);
-  const joining = workspace.withBackground(program);
-  await using _end = endingWith(joining);
+  await using joining = new SharedProgram(workspace, program);
   const alone = openSuite(program, 'handshake', 'bench_suite');
-  const shared = openSuite(joining, 'handshake', 'bench_suite');
-  await using _alone = alone.client;
-  await using _shared = shared.client;
+  const shared = openSuite(joining.program, 'handshake', 'bench_suite');
+  await using aloneClient = alone.client;
+  await using sharedClient = shared.client;
   for (const { client, format } of [alone, shared]) {
     await client.shakeHands();
     await client.exchange(format('echo', { message: 'ready' }));
   }
-  const background = backgroundOf(joining);
+  const background = joining.pid;
   const cpu = await takeTurns(
     {
-      alone: () => cpuPerCall(alone, alone.client.pid),
-      shared: () => cpuPerCall(shared, shared.client.pid, background),
+      alone: () => cpuPerCall(alone, aloneClient.pid),
+      shared: () => cpuPerCall(shared, sharedClient.pid, background),
     },
     { rounds: rounds(41), warmUps: 25 },
   );
@@ -39,8 +38,8 @@ export async function measureSharedCalls(bench: Bench): Promise<Row[]> {
   );
   const inFlight = await takeTurns(
     {
-      alone: () => cpuInFlight(alone, alone.client.pid),
-      shared: () => cpuInFlight(shared, shared.client.pid, background),
+      alone: () => cpuInFlight(alone, aloneClient.pid),
+      shared: () => cpuInFlight(shared, sharedClient.pid, background),
     },
     { rounds: rounds(15) },
   );

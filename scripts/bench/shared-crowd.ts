@@ -7,13 +7,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../test/support/processes.ts';
-import {
-  backgroundOf,
-  canCount,
-  endingWith,
-  type SharedProgram,
-  stopBackground,
-} from './background.ts';
+import { canCount, SharedProgram } from './background.ts';
 import { Client, live, type Program } from './client.ts';
 import { onLine } from './lines.mjs';
 import { compare, median, quantile, sleep, takeTurns, timeOf } from './measure.ts';
@@ -35,9 +29,10 @@ export async function measureNeighbours(bench: Bench): Promise<Row[]> {
   if (!canCount(bench)) return [];
   progress(`${SESSIONS} sessions, one with results of 10 MB`);
   const server = { name: 'bench', description: 'measurements', args: [CHILD] };
-  const program = workspace.withBackground(workspace.switchboard('shared-crowd', [server]));
-  await using _end = endingWith(program);
-  const probe = await startProbed(program, join(workspace.dir, 'loop.json'));
+  const alone = workspace.switchboard('shared-crowd', [server]);
+  await using shared = new SharedProgram(workspace, alone);
+  const { program } = shared;
+  const probe = await startProbed(shared, join(workspace.dir, 'loop.json'));
   // Two more: the neighbour and the receiver.
   const others = await connectMany(program, SESSIONS - 2);
   await using neighbour = new Client(program);
@@ -58,11 +53,11 @@ export async function measureNeighbours(bench: Bench): Promise<Row[]> {
       busy: async () => {
         await probe();
         const pings: number[] = [];
-        let isOver = false;
+        const state = { isOver: false };
         const received = receiver.receive(RESULTS).then(() => {
-          isOver = true;
+          state.isOver = true;
         });
-        while (!isOver) await ping(neighbour, pings);
+        while (!state.isOver) await ping(neighbour, pings);
         await received;
         turns.push(await probe());
         return quantile(pings, 0.99);
@@ -122,9 +117,9 @@ interface Turn {
 }
 
 /** Replaces the background process by one with a probe; returns how to read it, which also starts it again. */
-async function startProbed(program: SharedProgram, file: string): Promise<() => Promise<Turn>> {
-  const args = await argumentsOf(program);
-  const { PATH = '', HOME = '' } = program.env;
+async function startProbed(shared: SharedProgram, file: string): Promise<() => Promise<Turn>> {
+  const args = await argumentsOf(shared);
+  const { PATH = '', HOME = '' } = shared.program.env;
   const background = spawn(process.execPath, ['--require', PROBE, ...args], {
     cwd: HOME,
     env: { PATH, HOME, LOOP_PROBE: file },
@@ -132,7 +127,8 @@ async function startProbed(program: SharedProgram, file: string): Promise<() => 
     detached: true,
   });
   const [report] = (await once(background.stdio[3] as Readable, 'data')) as [Buffer];
-  if (report.toString() !== 'ready') throw new Error(`The background process: ${report}`);
+  if (report.toString() !== 'ready')
+    throw new Error(`The background process: ${report.toString()}`);
   background.unref();
   return async () => {
     rmSync(file, { force: true });
@@ -143,13 +139,13 @@ async function startProbed(program: SharedProgram, file: string): Promise<() => 
 }
 
 /** The arguments with which an entry starts its background process. */
-async function argumentsOf(program: SharedProgram): Promise<string[]> {
+async function argumentsOf(shared: SharedProgram): Promise<string[]> {
   {
-    await using client = new Client(program);
+    await using client = new Client(shared.program);
     await client.shakeHands();
   }
-  const words = readFileSync(`/proc/${backgroundOf(program)}/cmdline`, 'utf8').split('\0');
-  await stopBackground(program);
+  const words = readFileSync(`/proc/${shared.pid}/cmdline`, 'utf8').split('\0');
+  await shared.stop();
   return words.slice(1, -1);
 }
 

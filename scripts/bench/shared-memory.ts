@@ -1,13 +1,7 @@
 // Row 26: ten sessions that use all of their servers: how many server processes run, and the memory of everything,
 // compared with ten sessions alone.
 import { childrenOf } from '../../test/support/processes.ts';
-import {
-  backgroundOf,
-  canCount,
-  endingWith,
-  proportionalMegabytes,
-  type SharedProgram,
-} from './background.ts';
+import { canCount, proportionalMegabytes, SharedProgram } from './background.ts';
 import { Client, type Program } from './client.ts';
 import { compare, median, sleep, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
@@ -86,17 +80,16 @@ async function weighBoth(
   uses: readonly Use[],
   rounds: number,
 ): Promise<Weights> {
-  const shared = workspace.withBackground(program);
-  await using _end = endingWith(shared);
+  await using shared = new SharedProgram(workspace, program);
   const entries: number[] = [];
   const processes: number[] = [];
   const taken = await takeTurns(
     {
       alone: () => weigh(program, uses, (pids) => pids.flatMap(withChildren)),
       shared: () =>
-        weigh(shared, uses, (pids) => {
+        weigh(shared.program, uses, (pids) => {
           entries.push(proportionalMegabytes(pids));
-          const all = withChildren(backgroundOf(shared as SharedProgram));
+          const all = withChildren(shared.pid);
           processes.push(all.length - 1);
           return [...pids, ...all];
         }),

@@ -1,6 +1,6 @@
 // Rows 23 and 24: a session that joins a background process, or has to start it: CPU time of the process that the host
 // starts, and time until the answer to tools/list.
-import { backgroundOf, canCount, cpuMs, endingWith, stopBackground } from './background.ts';
+import { canCount, cpuMs, SharedProgram } from './background.ts';
 import { Client, type Program } from './client.ts';
 import { compare, formatTimes, median, takeTurns } from './measure.ts';
 import type { Bench, Row } from './row.ts';
@@ -14,10 +14,9 @@ export async function measureWarmJoin(bench: Bench): Promise<Row[]> {
   progress('joining a background process');
   const alone = workspace.switchboard('ten', numberedServers(10));
   const floor = await prepareFloor(workspace, alone, 'handshake');
-  const shared = workspace.withBackground(alone);
-  await using _end = endingWith(shared);
-  await runOnce(shared); // which saves what it has compiled
-  const background = backgroundOf(shared);
+  await using shared = new SharedProgram(workspace, alone);
+  await runOnce(shared.program); // which saves what it has compiled
+  const background = shared.pid;
   const share: number[] = [];
   const ms = await takeTurns(
     {
@@ -25,7 +24,7 @@ export async function measureWarmJoin(bench: Bench): Promise<Row[]> {
       alone: () => cpuToList(alone),
       entry: async () => {
         const before = cpuMs(background);
-        const entry = await cpuToList(shared);
+        const entry = await cpuToList(shared.program);
         share.push(cpuMs(background) - before);
         return entry;
       },
@@ -56,17 +55,16 @@ export async function measureColdJoin(bench: Bench): Promise<Row[]> {
   progress('starting a background process');
   const alone = workspace.switchboard('ten', numberedServers(10));
   const floor = await prepareFloor(workspace, alone, 'handshake');
-  const shared = workspace.withBackground(alone);
-  await using _end = endingWith(shared);
-  await runOnce(shared);
+  await using shared = new SharedProgram(workspace, alone);
+  await runOnce(shared.program);
   const ms = await takeTurns(
     {
       floor: () => timeToList(floor),
       alone: () => timeToList(alone),
-      warm: () => timeToList(shared),
+      warm: () => timeToList(shared.program),
       cold: async () => {
-        await stopBackground(shared);
-        return timeToList(shared);
+        await shared.stop();
+        return timeToList(shared.program);
       },
     },
     { rounds: rounds(31), warmUps: 2 },

@@ -51,12 +51,12 @@ export function findFaults({ hosts, executed, left }: History): string[] {
   const known = new Set(
     hosts.flatMap(({ requests }) => requests.flatMap((one) => one.number ?? [])),
   );
+  const repeated = [...executions].filter(([, count]) => count > 1);
+  const unknown = [...executions.keys()].filter((number) => !known.has(number));
   return [
     ...hosts.flatMap((host) => faultsOf(host, executions)),
-    ...[...executions].flatMap(([number, count]) => [
-      ...(count > 1 ? [`Call ${number} was executed ${count} times.`] : []),
-      ...(known.has(number) ? [] : [`Call ${number} was executed, but no host has made it.`]),
-    ]),
+    ...repeated.map(([number, count]) => `Call ${number} was executed ${count} times.`),
+    ...unknown.map((number) => `Call ${number} was executed, but no host has made it.`),
     ...left.map((process) => `A process is left: ${process}`),
   ];
 }

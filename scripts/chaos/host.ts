@@ -111,9 +111,9 @@ export class ChaosHost {
 }
 
 function createClient(kind: HostKind): SdkClient {
-  if (kind === 'v1') return new ClientV1(CLIENT) as unknown as SdkClient;
+  if (kind === 'v1') return new ClientV1(CLIENT);
   const mode = kind === 'v2-modern' ? 'auto' : 'legacy';
-  return new ClientV2(CLIENT, { versionNegotiation: { mode } }) as unknown as SdkClient;
+  return new ClientV2(CLIENT, { versionNegotiation: { mode } });
 }
 
 class RecordingTransport {

@@ -3,14 +3,14 @@
 import { createRandom } from './random.ts';
 
 /** The clients of the official SDKs: v1, and v2 in each era. */
-export const HOST_KINDS = ['v1', 'v2-handshake', 'v2-modern'] as const;
+const HOST_KINDS = ['v1', 'v2-handshake', 'v2-modern'] as const;
 export type HostKind = (typeof HOST_KINDS)[number];
 
 /** Published servers besides the one that counts. They start slowly, so not every schedule has them. */
 const PUBLISHED = ['everything', 'filesystem', 'memory'] as const;
 export type PublishedServer = (typeof PUBLISHED)[number];
 
-export type Deed =
+type Deed =
   | 'kill-background'
   | 'kill-entry'
   | 'kill-server'

@@ -26,7 +26,7 @@ import { noteApprovals } from './trust/audit/events.ts';
 export interface ProjectOptions
   extends Pick<
     SwitchboardOptions,
-    'program' | 'relaunch' | 'isAssistant' | 'isShared' | 'processes'
+    'program' | 'relaunch' | 'isAssistant' | 'isShared' | 'processes' | 'openAssistant'
   > {
   /** Where the host or the user works. The project is found from here. */
   readonly folder: string;
@@ -113,7 +113,7 @@ export class Project implements AsyncDisposable {
   private constructor(options: ProjectOptions, loaded: Loaded) {
     const { config, found, trusted } = loaded;
     const { environment, environmentOfServers, log, program, relaunch } = options;
-    const { isAssistant, isShared, processes } = options;
+    const { isAssistant, isShared, processes, openAssistant } = options;
     this.#options = options;
     this.#read = loaded;
     this.switchboard = new Switchboard({
@@ -127,6 +127,7 @@ export class Project implements AsyncDisposable {
       isShared,
       approvals: options.asksHosts === true ? this.#approvals() : undefined,
       processes,
+      openAssistant,
     });
     noteApprovals(this.switchboard.board.calls.audit, trusted);
   }

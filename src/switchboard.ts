@@ -16,6 +16,7 @@ import { RunNote, stopOrphans } from './base/orphans.ts';
 import { settleWithin, withTimeout } from './base/time.ts';
 import type { Child } from './child/child.ts';
 import type { Credentials } from './child/credentials.ts';
+import type { InsideServer, OpenInside } from './child/inside-link.ts';
 import { NOTHING_HELD, type Screen } from './child/screen.ts';
 import type { Confine } from './child/start.ts';
 import {
@@ -34,7 +35,7 @@ import type { EndOutcome, EndRequest } from './pool/end-servers.ts';
 import type { StderrSink } from './pool/lease.ts';
 import { Pool } from './pool/pool.ts';
 import type { Processes } from './pool/processes.ts';
-import type { Wish } from './pool/slot.ts';
+import type { ChildReport, Wish } from './pool/slot.ts';
 import type { ReadLimits } from './rpc/framing.ts';
 import { Parking } from './session/parking.ts';
 import { StateSeal } from './session/request-state.ts';
@@ -65,6 +66,24 @@ export interface SwitchboardOptions {
   readonly approvals?: HostApprovals | undefined;
   /** The processes of all sessions in this program, if there are others. */
   readonly processes?: Processes | undefined;
+  /** Opens assistants within this process. By default, they are programs of their own. */
+  readonly openAssistant?: OpenAssistant | undefined;
+  /** Answers questions that servers ask while no call is in flight. By default, the board's hosts do. */
+  readonly askOutside?: Board['askOutside'] | undefined;
+}
+
+/** Opens the assistant of a server within this process. Throws if that's impossible. */
+export type OpenAssistant = (child: ChildConfig, parts: AssistantSurroundings) => InsideAssistant;
+
+interface AssistantSurroundings
+  extends Pick<SwitchboardOptions, 'config' | 'log' | 'processes' | 'program' | 'askOutside'> {
+  /** Takes one message of the assistant's. */
+  readonly send: (text: string) => void;
+}
+
+interface InsideAssistant extends InsideServer {
+  /** About the server behind it. */
+  readonly report: () => ChildReport;
 }
 
 export interface HostApprovals
@@ -117,6 +136,8 @@ export class Switchboard implements AsyncDisposable {
   readonly #seal = new StateSeal();
   readonly #parking = new Parking();
   readonly #sessions = new Set<Session>();
+  /** The last assistant of each server that was opened within this process. */
+  readonly #inside = new Map<string, InsideAssistant>();
   /** The exits of running servers that the audit log waits for. */
   readonly #ends = new Set<Promise<void>>();
 
@@ -386,14 +407,32 @@ export class Switchboard implements AsyncDisposable {
       roots: await cancellation.race(this.#rootsFor(config, processes, cancellation)),
       credentials: await this.#credentialsFor(config, variables),
       confine: config.sandbox && (await this.#confineFor(config, config.sandbox)),
+      openInside: this.#insideFor(config, processes),
       mark: depthMark(env, isAssistant),
       served: { project, isShared },
       stderr: stderrSink(config, this.#config, log, processes),
       screen: this.#screenFor(config),
-      askOutside: (question) => this.board.askOutside(question),
+      askOutside: (question) => this.#askOutside(question),
       inputSchemaOf: (tool) => this.#inputSchemaOf(config, tool),
       onBug: (error) => log.error(`${config.name}: ${describeBug(error)}`),
     });
+  }
+
+  get #askOutside(): Board['askOutside'] {
+    return this.#options.askOutside ?? ((question) => this.board.askOutside(question));
+  }
+
+  /** For assistants that run here. They get the same processes as everyone else. */
+  #insideFor(child: ChildConfig, processes: Processes): OpenInside | undefined {
+    const { openAssistant, log, program } = this.#options;
+    if (!child.behind || !openAssistant) return undefined;
+    return (send) => {
+      const askOutside = this.#askOutside;
+      const config = this.#config;
+      const opened = openAssistant(child, { config, log, processes, program, askOutside, send });
+      this.#inside.set(child.name, opened);
+      return opened;
+    };
   }
 
   /** Lazy: a host that only lists tools doesn't wait for it. */
@@ -450,7 +489,7 @@ export class Switchboard implements AsyncDisposable {
         () => late,
         async (limited) => {
           const question = { method: 'roots/list', params: undefined } as const;
-          const { value } = await this.board.askOutside({ ...question, cancellation: limited });
+          const { value } = await this.#askOutside({ ...question, cancellation: limited });
           return JSON.stringify(value);
         },
       );
@@ -517,8 +556,13 @@ export class Switchboard implements AsyncDisposable {
   }
 
   #childFacts(child: ChildConfig): Facts['children'][number] {
-    const { name, show, share, shareBecause } = child;
-    const { state: current, ...report } = this.pool.report(name);
+    const { name, show } = child;
+    const { openAssistant } = this.#options;
+    // The assistant is the session's own. What can be shared is the server behind it.
+    const { share, shareBecause } = (openAssistant && child.behind) ?? child;
+    const { state: current, ...own } = this.pool.report(name);
+    const { pid, sessions, apart } = (child.behind && this.#inside.get(name)?.report()) ?? own;
+    const report = { ...own, pid, sessions, apart };
     const shown = this.board.isActive(name) ? 'active' : current;
     const state = isOff(child) ? 'off' : shown;
     const tools = this.pool.tools(name)?.length;

@@ -29,6 +29,7 @@ import {
 } from './failures.ts';
 import { DiedOfProbe, type GreetOptions, greet } from './greet.ts';
 import type { Greeting } from './handshake.ts';
+import type { OpenInside } from './inside-link.ts';
 import { type Link, LinkEnded } from './link.ts';
 import { ProcessLink } from './process-link.ts';
 import { commandSecrets, secretsBehind } from './secrets.ts';
@@ -51,6 +52,8 @@ export interface StartOptions extends GreetOptions, ServerEvents {
   readonly confine?: Confine | undefined;
   /** Added to the environment so that the process can be found again. */
   readonly mark: Readonly<Record<string, string>>;
+  /** Opens it within this process instead of starting its command. */
+  readonly openInside?: OpenInside | undefined;
   /** Called after all checks, before the process is started or the URL is called. */
   readonly onStarting: () => void;
   readonly onProcess: (pid: number) => void;
@@ -117,9 +120,7 @@ export async function startServer(
       onNotification(method, params);
     },
   };
-  const { open, confined } = config.remote
-    ? await prepareRemote(config, parts)
-    : prepareProcess(config, parts);
+  const { open, confined } = await prepare(config, parts);
   options.onStarting();
   const link = await open();
   if (link.pid !== undefined) options.onProcess(link.pid);
@@ -202,6 +203,25 @@ function explainFailure(
 function withData(error: SwitchboardError, data: Record<string, unknown>): SwitchboardError {
   const { code, message, hint, cause } = error;
   return new SwitchboardError(code, message, { hint, cause, data: { ...error.data, ...data } });
+}
+
+function prepare(config: ChildConfig, parts: LinkParts): Opener | Promise<Opener> {
+  if (config.remote) return prepareRemote(config, parts);
+  return parts.openInside
+    ? prepareInside(config, parts, parts.openInside)
+    : prepareProcess(config, parts);
+}
+
+/** Lazy: most sessions have no assistants. */
+async function prepareInside(
+  config: ChildConfig,
+  { env, onRequest, onNotification, onBug }: LinkParts,
+  open: OpenInside,
+): Promise<Opener> {
+  const { InsideLink } = await import('./inside-link.ts');
+  const secrets = secretsBehind(config, env);
+  const parts = { open, secrets, onRequest, onNotification, onBug };
+  return { open: () => new InsideLink(parts) };
 }
 
 /** Makes all checks that don't need the process. */

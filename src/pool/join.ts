@@ -14,8 +14,8 @@ import type { Wish } from './slot.ts';
 import type { StartAttempt } from './starter.ts';
 
 export interface JoinOptions
-  extends IdentityParts,
-    Pick<StartOptions, 'credentials' | 'confine' | 'mark' | 'served'>,
+  extends Omit<IdentityParts, 'mark'>,
+    Pick<StartOptions, 'credentials' | 'confine' | 'openInside' | 'mark' | 'served'>,
     Pick<Tenant, 'stderr' | 'askOutside' | 'inputSchemaOf' | 'onBug'> {
   readonly processes: Processes;
   readonly catalog: Catalog;
@@ -28,7 +28,7 @@ export async function joinServer(
   options: JoinOptions,
 ): Promise<Child> {
   const { processes, catalog, env, variables, login, session, mark } = options;
-  const { credentials, confine, served } = options;
+  const { credentials, confine, openInside, served } = options;
   const { cancellation, preferredEra, onNotification, onStopping } = wish;
   const { stderr, askOutside, inputSchemaOf, onBug } = options;
   const { lingerMs, maxMemoryMb } = config;
@@ -59,6 +59,7 @@ export async function joinServer(
       login,
       credentials,
       confine,
+      openInside,
       served,
       mark: { ...mark, ...processes.mark },
       // Sessions must not wait for each other because of questions that most servers never ask.

@@ -33,6 +33,8 @@ export interface IdentityParts {
   readonly home: string;
   /** Tells sessions apart. */
   readonly session: number;
+  /** What the session adds to the environment of its servers, such as how deeply its assistants are nested. */
+  readonly mark?: Variables | undefined;
   /** The session's roots, if the server asks for them. */
   readonly roots?: string | undefined;
 }
@@ -46,7 +48,7 @@ export function processIdentity(config: ChildConfig, parts: IdentityParts): Proc
   const family = JSON.stringify([
     [config.name, parts.home, share, scopeOf(share, parts), parts.roots],
     launchOf(config, parts, base),
-    sorted(passed),
+    sorted({ ...passed, ...parts.mark }),
     config.sandbox && [config.sandbox, parts.project],
     [config.framing, config.protocolVersion, config.stderr, config.timeouts.stopMs],
     [config.messageBytes, config.messageShape],

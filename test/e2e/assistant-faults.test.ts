@@ -147,7 +147,8 @@ describe('the provider', () => {
   });
 
   test('an outdated model is reported once, in the log', async () => {
-    const env = { SWITCHBOARD_ASSISTANT_MODEL: 'claude-sonnet-4-5' };
+    // The SDK prints it. In the background process, that isn't one session's.
+    const env = { SWITCHBOARD_ASSISTANT_MODEL: 'claude-sonnet-4-5', SWITCHBOARD_ALONE: '1' };
     const call = { calls: [{ name: 'read_graph', args: {} }] };
     const scene = await createScene(inTurn(call, { text: 'Nothing.' }), memoryServer, env);
     const host = await RawHost.connect(scene.project, { env: scene.env });

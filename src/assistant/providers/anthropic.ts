@@ -47,7 +47,11 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
     openTelemetry: false,
     fetch: fetchThrough(createPost(options.env)),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
-    ...(options.isElsewhere && { defaultHeaders: withoutCustomHeaders(process.env) }),
+    // The SDK would add those of this process, which may work for others, too.
+    defaultHeaders: {
+      ...withoutCustomHeaders(process.env),
+      ...(options.isElsewhere ? {} : customHeaders(options.env)),
+    },
   };
   const client = new Client(settings);
   const mask = maskFor(options);
@@ -77,9 +81,17 @@ export async function createAnthropic(options: AnthropicOptions): Promise<Provid
 
 /** The SDK adds the headers in this variable, mostly meant for a gateway, to every request. */
 function withoutCustomHeaders(env: NodeJS.ProcessEnv): Record<string, null> {
+  return Object.fromEntries(Object.keys(customHeaders(env)).map((name) => [name, null]));
+}
+
+function customHeaders(env: NodeJS.ProcessEnv = {}): Record<string, string> {
   const lines = env['ANTHROPIC_CUSTOM_HEADERS']?.split('\n') ?? [];
-  const names = lines.flatMap((line) => /^[^:]+(?=:)/.exec(line)?.[0].trim() || []);
-  return Object.fromEntries(names.map((name) => [name, null]));
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const [, name = '', value = ''] = /^([^:]+):(.*)$/s.exec(line) ?? [];
+      return name.trim() === '' ? [] : [[name.trim(), value.trim()]];
+    }),
+  );
 }
 
 /** Answers are JSON, regardless of their content type. */

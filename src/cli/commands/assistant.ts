@@ -2,20 +2,16 @@
 // place of the server; hosts can also start it directly.
 import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
-import { Assistant } from '../../assistant/assistant.ts';
-import type { ToolServer } from '../../assistant/choose.ts';
-import { depthMark, refuseTooDeep } from '../../assistant/depth.ts';
-import { millisecondsIn, settleAssistant } from '../../assistant/settings.ts';
+import type { Assistant } from '../../assistant/assistant.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { createLog, type Log } from '../../base/log.ts';
 import type { ChildConfig, Config } from '../../config/config.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { Project } from '../../project.ts';
-import { AssistantSurface, toolboxFor } from '../../surface/assistant.ts';
+import { AssistantSurface } from '../../surface/assistant.ts';
 import type { Surface } from '../../surface/surface.ts';
-import type { Switchboard } from '../../switchboard.ts';
-import { assistantCommand } from '../own-program.ts';
+import { createAssistant, serverOf, toolServerFor } from '../assistant-parts.ts';
 import { keepStdout } from '../serve/serving.ts';
 import { explainOnTerminal, leaveStdio, serveStdioHost } from '../serve/stdio-host.ts';
 import { onEndSignal } from '../signals.ts';
@@ -52,12 +48,6 @@ interface Request {
   readonly log: Log;
 }
 
-/** The server to serve, and how. */
-interface Setting extends Request {
-  readonly config: Config;
-  readonly child: ChildConfig;
-}
-
 async function serveUntilHostGoes(
   request: Request,
   write: NodeJS.WriteStream['write'],
@@ -79,10 +69,8 @@ async function serveUntilHostGoes(
   const [child] = config.children.values();
   if (!child) throw new Error('The configuration has no server.');
   const signalled = new Promise<void>((resolve) => onEndSignal(resolve, 0));
-  if (isAssistant) refuseTooDeep(process.env, child.name);
   const { pool } = switchboard;
-  const setting = { ...request, config, child };
-  using assistant = isAssistant ? createAssistant(switchboard, setting) : undefined;
+  using assistant = isAssistant ? openOwn(project, child, request) : undefined;
   if (!assistant) {
     // Programs with their own tool loop list tools only once. If the server doesn't start, it's better to fail than
     // to offer no tools.
@@ -92,6 +80,22 @@ async function serveUntilHostGoes(
   const shown = openSurface ? { openSurface } : {};
   project.endOrphansSoon();
   await serveStdioHost(switchboard, { log, write, ...shown }, signalled);
+}
+
+function openOwn(
+  { config, switchboard }: Project,
+  child: ChildConfig,
+  { place, flags, log }: Request,
+): Assistant {
+  const { env } = process;
+  const { config: configFile, servers: serversFile, trust } = flags;
+  const own = { configFile, serversFile, trust, cwd: place.cwd, env };
+  return createAssistant(switchboard, child, {
+    env,
+    toolServer: toolServerFor(child.name, config, own, place.folder),
+    log,
+    hasConversation: flags.conversation !== false,
+  });
 }
 
 /** Where the server is declared: by name in the configuration, or in a folder. */
@@ -124,22 +128,8 @@ function onlyServer(loaded: Config, { folder, serverName }: Place, flags: Assist
   const { env } = process;
   const declared =
     folder === undefined ? chosenChild(loaded, serverName ?? '') : childIn(loaded, folder);
-  // If the folder was set up for an assistant, its declaration is that assistant.
-  const server = declared.behind ?? declared;
-  if (server.problem?.code === 'APPROVAL_NEEDED') throw server.problem;
-  const { name, timeouts, idleMs } = server;
-  const child: ChildConfig = {
-    ...server,
-    show: flags.tools ? 'direct' : 'suite',
-    start: 'lazy',
-    idleMs: millisecondsIn(env, 'SWITCHBOARD_INTELLIGENT_IDLE_MS', 0) ?? idleMs,
-    timeouts: {
-      ...timeouts,
-      rpcMs: millisecondsIn(env, 'SWITCHBOARD_CHILD_TIMEOUT_MS', 1) ?? timeouts.rpcMs,
-    },
-    wrapResults: 'mcp',
-  };
-  return { ...loaded, children: new Map([[name, child]]) };
+  const child = serverOf(declared, env, flags.tools === true);
+  return { ...loaded, children: new Map([[child.name, child]]) };
 }
 
 function childIn(config: Config, folder: string): ChildConfig {
@@ -147,36 +137,6 @@ function childIn(config: Config, folder: string): ChildConfig {
   const child = [...config.children.values()].find(({ origin }) => origin === file);
   if (child) return child;
   throw new Error(`${folder} was loaded, but has no server.`);
-}
-
-function createAssistant({ pool, board, processes }: Switchboard, setting: Setting): Assistant {
-  const { child, flags, log } = setting;
-  const { env } = process;
-  const settings = settleAssistant({ role: child.role, ...child.assistant }, env);
-  return new Assistant({
-    childName: child.name,
-    settings: flags.conversation === false ? { ...settings, conversationMs: 0 } : settings,
-    env,
-    toolServer: toolServerFor(setting),
-    processes,
-    openToolbox: toolboxFor(pool, board.calls, child),
-    log,
-  });
-}
-
-/** Starts Switchboard again with the server's own tools. */
-function toolServerFor({ config, child, place, flags }: Setting): ToolServer {
-  const { cwd, folder } = place;
-  const { config: configFile, servers: serversFile, trust } = flags;
-  const files = { configFile, serversFile, trust, cwd, env: process.env };
-  const which = folder === undefined ? ['--', child.name] : ['--folder', folder];
-  const { cmd, args } = assistantCommand(files, ['--tools', ...which]);
-  const env = {
-    WORKSPACE_DIR: config.project,
-    SWITCHBOARD_HOME: config.home,
-    ...depthMark(process.env, true),
-  };
-  return { command: cmd, args, env };
 }
 
 /** Doesn't prefix the server's lines: there is only one server, and the parent Switchboard adds its name. */

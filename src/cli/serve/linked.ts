@@ -8,6 +8,7 @@ import { type SessionParts, serveSession } from '../../background/serve-session.
 import { describeBug } from '../../base/errors.ts';
 import { Turns } from '../../base/watch/turns.ts';
 import type { Processes } from '../../pool/processes.ts';
+import { assistantOpener } from './inside-assistant.ts';
 import { createCommandLog, createServingLog, openServedProject } from './serving.ts';
 
 /** How a session is served, wherever it is. `processes`: those of all sessions, if there are others. */
@@ -19,10 +20,16 @@ export function sessionParts(processes?: Processes): SessionParts {
       const create = isCommand ? createCommandLog : createServingLog;
       return create(folder, environment, stream);
     },
-    openProject: (options) => {
-      const asksHosts = !options.isCommand;
-      return openServedProject({ ...options, hosts: 'one', asksHosts, processes, turns });
-    },
+    openProject: (options) =>
+      openServedProject({
+        ...options,
+        hosts: 'one',
+        asksHosts: !options.isCommand,
+        processes,
+        turns,
+        // Those of a session that is alone have a process of their own.
+        ...(processes && { assistantOpener }),
+      }),
     runScript: (script, surroundings) => {
       const [, program = ''] = process.argv;
       const command = [process.execPath, program, 'background', 'script'] as const;

@@ -9,8 +9,9 @@ import { findFolders } from '../../config/files/places.ts';
 import { harmlessName, type Judge } from '../../config/judge.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
 import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
+import type { OpenAssistant } from '../../switchboard.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
-import { assistantLaunch, relaunchWith } from '../own-program.ts';
+import { assistantLaunch, type OwnCommandOptions, relaunchWith } from '../own-program.ts';
 import { onEndSignal } from '../signals.ts';
 import { createQuietLog } from '../terminal/quiet-log.ts';
 import { workingFolder } from '../working-folder.ts';
@@ -68,6 +69,8 @@ export interface ServedOptions
   readonly hosts: 'one' | 'many';
   /** Whether it's for a command, which reports problems itself. */
   readonly isCommand?: boolean;
+  /** How assistants are opened within this process, if not as programs of their own. */
+  readonly assistantOpener?: (own: OwnCommandOptions) => OpenAssistant;
   /** The host's folder and environment, if not those of this process. */
   readonly folder?: string;
   readonly environment?: NodeJS.ProcessEnv;
@@ -79,7 +82,7 @@ export interface ServedOptions
 
 /** Opens the project this process was started in, or the one of another host. */
 export function openServedProject(options: ServedOptions): Promise<Project> {
-  const { log, hosts, check, prepare, isCommand = false, ...rest } = options;
+  const { log, hosts, check, prepare, assistantOpener, isCommand = false, ...rest } = options;
   const { folder = workingFolder(), environment = process.env } = options;
   const again = { ...rest, cwd: folder, env: environment };
   const launch = assistantLaunch({ ...again, hosts });
@@ -92,6 +95,7 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     program: process.argv[1],
     relaunch: relaunchWith(again),
     isShared: hosts === 'many',
+    openAssistant: assistantOpener?.(again),
     hasAgents: !isCommand,
     announcesTrust: !isCommand,
     adapt: (config) => {

@@ -533,12 +533,15 @@ test.each([
   [true, undefined],
   [false, 'for the gateway'],
 ])('headers for Anthropic’s default URL are not sent elsewhere: %s', async (isElsewhere, sent) => {
-  vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Gateway: for the gateway\nnonsense');
+  vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Other: of another session');
   onTestFinished(() => void vi.unstubAllEnvs());
   const server = await startModelServer(() => ({ text: 'Hi.' }));
-  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere });
+  const env = { ANTHROPIC_CUSTOM_HEADERS: 'X-Gateway: for the gateway\nnonsense' };
+  const provider = await createAnthropic({ ...OPTIONS, baseUrl: server.url, isElsewhere, env });
   await provider.complete(request());
-  expect(server.requests[0]?.headers['x-gateway']).toBe(sent);
+  const { headers } = server.requests[0] ?? {};
+  expect(headers?.['x-gateway']).toBe(sent);
+  expect(headers?.['x-other']).toBeUndefined();
 });
 
 test('a model that only knows the limit’s new name is asked with that', async () => {

@@ -8,17 +8,23 @@ import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
 import type { TreeWatch } from './base/watch/tree-watch.ts';
 import type { Turns } from './base/watch/turns.ts';
-import type { Config } from './config/config.ts';
+import { type Config, isOff } from './config/config.ts';
 import type { RunScript } from './config/files/files.ts';
 import type { JudgedSubject, TrustedPart } from './config/judge.ts';
 import { loadConfig } from './config/load.ts';
 import type { ControlMethods } from './host/control.ts';
 import { openControlLater } from './host/control-later.ts';
-import { createReport } from './host/status-report.ts';
+import { createReport, type Facts } from './host/status-report.ts';
 import type { Caller } from './mcp/caller.ts';
 import { canAnswer } from './mcp/questions.ts';
 import type { ListedHost } from './session/handshake-desk.ts';
-import { type HostApprovals, Switchboard, type SwitchboardOptions } from './switchboard.ts';
+import {
+  type ConnectedSession,
+  type Connection,
+  type HostApprovals,
+  Switchboard,
+  type SwitchboardOptions,
+} from './switchboard.ts';
 import type { HostQuestions } from './trust/approvals/ask-host.ts';
 import { judgeOpener, saveJudged } from './trust/approvals/open.ts';
 import { noteApprovals } from './trust/audit/events.ts';
@@ -94,6 +100,11 @@ const WATCH_AFTER_MS = 1_000;
 export class Project implements AsyncDisposable {
   readonly switchboard: Switchboard;
   readonly #options: ProjectOptions;
+  readonly #parts: Omit<SwitchboardOptions, 'config' | 'agents'>;
+  /** Those of hosts that have servers of their own. */
+  readonly #beside = new Set<Switchboard>();
+  /** The ends of those whose host is gone. */
+  readonly #ending = new Set<Promise<void>>();
   #lastReload: Promise<unknown> = Promise.resolve();
   #questions: Promise<HostQuestions> | undefined;
   #control: AsyncDisposable | undefined;
@@ -101,7 +112,7 @@ export class Project implements AsyncDisposable {
   #watchTimer: NodeJS.Timeout | undefined;
   #watch: TreeWatch | undefined;
   /** The last configuration that was read and is in effect. */
-  #read: Pick<Loaded, 'broken' | 'readAt'>;
+  #read: Pick<Loaded, 'broken' | 'readAt' | 'found'>;
   /** Why the files on disk aren't in effect, if they aren't. */
   #problem: string | undefined;
   #isClosed = false;
@@ -116,9 +127,7 @@ export class Project implements AsyncDisposable {
     const { isAssistant, isShared, processes, openAssistant } = options;
     this.#options = options;
     this.#read = loaded;
-    this.switchboard = new Switchboard({
-      config,
-      agents: found.agents,
+    this.#parts = {
       environment: environmentOfServers?.(environment) ?? environment,
       log,
       program,
@@ -128,13 +137,60 @@ export class Project implements AsyncDisposable {
       approvals: options.asksHosts === true ? this.#approvals() : undefined,
       processes,
       openAssistant,
-    });
+    };
+    this.switchboard = new Switchboard({ ...this.#parts, config, agents: found.agents });
     noteApprovals(this.switchboard.board.calls.audit, trusted);
   }
 
   /** The configuration in effect. */
   get config(): Config {
     return this.switchboard.config;
+  }
+
+  /** Whether each host has processes of its own for some servers. */
+  get hasOwnServers(): boolean {
+    if (!this.#options.isShared) return false;
+    const { children } = this.config;
+    return [...children.values()].some((child) => child.share === 'session' && !isOff(child));
+  }
+
+  /** Opens the session of one host among several. Servers are shared between hosts as `share` says. */
+  openSession(connection: Connection): ConnectedSession {
+    if (!this.hasOwnServers) return this.switchboard.openSession(connection);
+    const { config, switchboard: beside } = this;
+    const { agents } = this.#read.found;
+    const own = new Switchboard({ ...this.#parts, config, agents, beside });
+    this.#beside.add(own);
+    const connected = own.openSession(connection);
+    const close = (): void => {
+      if (!this.#beside.delete(own)) return;
+      connected.close();
+      const ended = own[Symbol.asyncDispose]().catch((error: unknown) =>
+        this.#options.log.error(describeBug(error)),
+      );
+      this.#ending.add(ended);
+      void ended.then(() => this.#ending.delete(ended));
+    };
+    return { ...connected, close };
+  }
+
+  get #all(): readonly Switchboard[] {
+    return [this.switchboard, ...this.#beside];
+  }
+
+  /** What `status` reports. */
+  get #facts(): Facts {
+    const [main, ...others] = this.#all.map(({ facts }) => facts);
+    const configProblem = this.#problem;
+    if (!main || others.length === 0) return { ...this.switchboard.facts, configProblem };
+    const all = [main, ...others];
+    return {
+      ...main,
+      configProblem,
+      sessions: all.flatMap(({ sessions }) => sessions),
+      runs: all.flatMap(({ runs }) => runs),
+      children: main.children.map((child) => combined(child, all)),
+    };
   }
 
   /** Reads the configuration again, one reload at a time. If it's invalid, nothing changes. */
@@ -188,10 +244,10 @@ export class Project implements AsyncDisposable {
 
   /** What the user's other commands can ask this project. */
   readonly controls: ControlMethods = {
-    status: () => createReport({ ...this.switchboard.facts, configProblem: this.#problem }),
+    status: () => createReport(this.#facts),
     reload: () => this.reload(),
     recheck: () => {
-      this.switchboard.recheck();
+      for (const one of this.#all) one.recheck();
       return { ok: true };
     },
   };
@@ -247,6 +303,8 @@ export class Project implements AsyncDisposable {
     this.#watch?.[Symbol.dispose]();
     this.#orphans?.[Symbol.dispose]();
     await this.#control?.[Symbol.asyncDispose]();
+    await Promise.all([...this.#beside].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all(this.#ending);
     await this.switchboard[Symbol.asyncDispose]();
   }
 
@@ -299,7 +357,7 @@ export class Project implements AsyncDisposable {
       const { config, found, trusted } = loaded;
       this.#read = loaded;
       this.#problem = undefined;
-      this.switchboard.update(config, found.agents);
+      for (const one of this.#all) one.update(config, found.agents);
       noteApprovals(this.switchboard.board.calls.audit, trusted);
       const message = changed
         ? `reloaded the configuration, because files have changed: ${nameSome(changed)}.`
@@ -320,6 +378,15 @@ export class Project implements AsyncDisposable {
       this.#watch?.lookSoon(); // other files may matter now
     }
   }
+}
+
+type ChildFacts = Facts['children'][number];
+
+/** A server as all hosts see it: its process, and the calls of all of them. */
+function combined(child: ChildFacts, all: readonly Facts[]): ChildFacts {
+  const same = all.flatMap(({ children }) => children.filter(({ name }) => name === child.name));
+  const running = same.find(({ pid, state }) => pid !== undefined || state === 'active') ?? child;
+  return { ...running, calls: same.reduce((sum, { calls }) => sum + calls, 0) };
 }
 
 const MOST_NAMED = 3;

@@ -66,6 +66,8 @@ export interface SwitchboardOptions {
   readonly approvals?: HostApprovals | undefined;
   /** The processes of all sessions in this program, if there are others. */
   readonly processes?: Processes | undefined;
+  /** Uses the processes of this one, which must not be disposed before. */
+  readonly beside?: Switchboard | undefined;
   /** Opens assistants within this process. By default, they are programs of their own. */
   readonly openAssistant?: OpenAssistant | undefined;
   /** Answers questions that servers ask while no call is in flight. By default, the board's hosts do. */
@@ -437,8 +439,9 @@ export class Switchboard implements AsyncDisposable {
 
   /** Lazy: a host that only lists tools doesn't wait for it. */
   async #openProcesses(): Promise<Processes> {
-    const { processes } = this.#options;
+    const { processes, beside } = this.#options;
     if (processes) return processes;
+    if (beside) return beside.#openProcesses();
     this.#ownProcesses ??= import('./pool/processes.ts').then(
       (module) =>
         new module.Processes({
@@ -451,7 +454,9 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async #leaveProcesses(): Promise<void> {
-    if (this.#session !== undefined) this.#options.processes?.limitMemory(this.#session, undefined);
+    if (this.#session !== undefined) {
+      (await this.#openProcesses()).limitMemory(this.#session, undefined);
+    }
     await (await this.#ownProcesses)?.[Symbol.asyncDispose]();
   }
 

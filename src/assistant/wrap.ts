@@ -55,8 +55,9 @@ function asStarted(child: ChildConfig, launch: Launch): ChildConfig {
     isCwdGiven: true,
     // The assistant needs the model's API key. The server behind it gets its own environment.
     environment: 'inherit',
-    share: 'session',
-    shareBecause: REMEMBERS,
+    ...(launch.hosts === 'one'
+      ? { share: 'session', shareBecause: REMEMBERS }
+      : { share: 'project', shareBecause: 'its assistant has no memory that hosts would share' }),
     stderr: 'inherit',
     framing: 'newline',
     // The assistant reads Switchboard's files. It starts the server in its sandbox.

@@ -5,7 +5,8 @@ import { isLocalAddress } from '../../host/http/address.ts';
 import type { HttpSession, HttpSessionOptions } from '../../host/http/exchange.ts';
 import { type HttpHost, openHttpHost } from '../../host/http/server.ts';
 import { checkToken, httpTokenFile, keptToken } from '../../host/http/token.ts';
-import type { Switchboard } from '../../switchboard.ts';
+import type { Project } from '../../project.ts';
+import type { Connection } from '../../switchboard.ts';
 import { workingFolder } from '../working-folder.ts';
 import {
   type HttpFlags,
@@ -45,22 +46,28 @@ export async function serveHttp(options: ServeOptions, flags: HttpFlags): Promis
       return offeredEras === 'both' ? ['handshake', 'modern'] : [offeredEras];
     },
     toolSchema: (name) => switchboard.board.schemaOf(name),
-    openSession: (connection) => openHttpSession(switchboard, connection),
+    openSession: (connection) => openHttpSession(project, connection),
   });
   // A JSON log is for programs, which must not see the token. It's in its file for those who need it.
   if (config.logging.form === 'json') log.info(`serving MCP over HTTP at ${host.url}`);
   else process.stderr.write(aboutAddress(host, settings, token, config.home));
-  switchboard.board.begin();
+  // Otherwise, each host has its own, and nobody would use these.
+  if (!project.hasOwnServers) switchboard.board.begin();
   using serving = beginServing(project, log);
   await serving.stopped;
   return 0;
 }
 
-function openHttpSession(switchboard: Switchboard, { era, send }: HttpSessionOptions): HttpSession {
-  const { session, setFull, close } = switchboard.openSession({
+function openHttpSession(project: Project, { era, send }: HttpSessionOptions): HttpSession {
+  const connection: Connection = {
     eras: () => era,
     send: (json, _framing, message) => send(json, message),
-  });
+  };
+  // In the modern era, nothing tells which requests come from the same host.
+  const { session, setFull, close } =
+    era === 'modern'
+      ? project.switchboard.openSession(connection)
+      : project.openSession(connection);
   return { receive: (message) => session.receive(message), setFull, close };
 }
 

@@ -43,7 +43,7 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
   process.exit(2);
 }
 
-if (isSession(process.argv[2])) {
+if (isSession(process.argv[2]) || isToolServer(process.argv)) {
   var exported = loadScript(__ENTRY__, getBuiltin);
   var enter = (exported['enter'] as () => (entry: object) => void)();
   enter({ program: __filename, build: __START__, loadRest: runRest });
@@ -71,6 +71,11 @@ function isSession(first: string | undefined): boolean {
 
 function isOn(text: string | undefined): boolean {
   return ['', '0', 'false', 'no', 'off'].indexOf((text || '').trim().toLowerCase()) === -1;
+}
+
+/** Whether a session's assistant has us started, to use a server that others may share. */
+function isToolServer(args: string[]): boolean {
+  return args[2] === 'assistant' && args.indexOf('--shared') !== -1;
 }
 
 function isTooOld(version: string, oldest: string): boolean {

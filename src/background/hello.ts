@@ -31,14 +31,18 @@ export interface Refusal {
   readonly isOver: boolean;
 }
 
-/** The options of `switchboard serve` over stdio. */
+/** The options of `switchboard serve` over stdio, or of `switchboard assistant serve --tools --shared`. */
 export interface ServeArguments {
+  /** The only server, with its own tools. */
+  readonly toolsOf?: string | undefined;
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
   readonly trust?: string | undefined;
 }
 
-const OPTIONS: Readonly<Record<string, keyof ServeArguments>> = {
+type OptionKey = 'configFile' | 'serversFile' | 'trust';
+
+const OPTIONS: Readonly<Record<string, OptionKey>> = {
   '--config': 'configFile',
   '--servers': 'serversFile',
   '--trust': 'trust',
@@ -46,8 +50,11 @@ const OPTIONS: Readonly<Record<string, keyof ServeArguments>> = {
 
 /** Undefined for other commands and options, which need the whole program. */
 export function parseServeArguments(args: readonly string[]): ServeArguments | undefined {
-  const options: { -readonly [key in keyof ServeArguments]: string } = {};
-  const words = args[0] === 'serve' ? args.slice(1) : [...args];
+  const tools = args[0] === 'assistant' ? parseToolsOf(args) : undefined;
+  if (args[0] === 'assistant' && !tools) return undefined;
+  const { words, ...options }: { words: string[] } & Writable = tools ?? {
+    words: args[0] === 'serve' ? args.slice(1) : [...args],
+  };
   while (words.length > 0) {
     const word = words.shift() ?? '';
     const equals = word.indexOf('=');
@@ -58,6 +65,19 @@ export function parseServeArguments(args: readonly string[]): ServeArguments | u
     options[key] = value;
   }
   return options;
+}
+
+type Writable = { -readonly [key in keyof ServeArguments]: ServeArguments[key] };
+
+const TOOLS = ['--tools', '--shared', '--'];
+
+/** `assistant serve [options] --tools --shared -- <server>`, as this program starts itself. */
+function parseToolsOf(args: readonly string[]): { words: string[]; toolsOf: string } | undefined {
+  const end = args.length - TOOLS.length - 1;
+  const toolsOf = args.at(-1);
+  const isMeant =
+    args[1] === 'serve' && end >= 2 && TOOLS.every((word, index) => args[end + index] === word);
+  return isMeant && toolsOf ? { words: args.slice(2, end), toolsOf } : undefined;
 }
 
 /** Secrets come later, if a server needs them. */

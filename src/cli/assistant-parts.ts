@@ -55,15 +55,26 @@ export function createAssistant(
   });
 }
 
-/** Starts Switchboard again with the server's own tools. `folder`: where the server is declared, if not by its name. */
+interface ToolServerPlace {
+  /** Where the server is declared, if not by its name. */
+  readonly folder?: string | undefined;
+  /** Whether it uses the processes that the user's sessions share. */
+  readonly isShared?: boolean;
+}
+
+/** Starts Switchboard again with the server's own tools. */
 export function toolServerFor(
   name: string,
   { project, home }: Pick<Config, 'project' | 'home'>,
   own: OwnCommandOptions,
-  folder?: string,
+  { folder, isShared = false }: ToolServerPlace = {},
 ): ToolServer {
   const which = folder === undefined ? ['--', name] : ['--folder', folder];
-  const { cmd, args } = assistantCommand(own, ['--tools', ...which]);
+  const { cmd, args } = assistantCommand(own, [
+    '--tools',
+    ...(isShared ? ['--shared'] : []),
+    ...which,
+  ]);
   const env = { WORKSPACE_DIR: project, SWITCHBOARD_HOME: home, ...depthMark(own.env, true) };
   return { command: cmd, args, env };
 }

@@ -225,6 +225,7 @@ export function buildProgram(action: Action): Command {
     .option('--folder <folder>', 'folder of a server that was set up for an assistant')
     .option('--no-conversation', "don't remember earlier queries")
     .option('--tools', "serve the server's own tools instead (only those allowed)")
+    .addOption(new Option('--shared').hideHelp()) // see background/hello.ts
     // In case a server is named "serve".
     .addOption(new Option('--dry-run').hideHelp())
     .action(

@@ -62,3 +62,28 @@ test('two sessions share the server behind their assistants, and nothing else', 
   await two.exited;
   expect(await eventually(() => !isAlive(first.pid))).toBe(true);
 });
+
+test('a program that uses the tools by itself gets the shared server, and learns if it does not start', async () => {
+  const project = createSharedProject({
+    kid: { ...testServer('toolbox', 'shared-kid'), assistant: true },
+    broken: { command: 'node', args: ['-e', 'process.exit(3)'], assistant: true },
+  });
+  const tools = (name: string) => ({
+    args: ['assistant', 'serve', '--tools', '--shared', '--', name],
+  });
+  const whereIs = async (host: RawHost): Promise<Where> =>
+    JSON.parse(
+      textOf(await host.request('tools/call', { name: 'where_am_i', arguments: {} })),
+    ) as Where;
+  const [one, two] = [
+    await RawHost.connect(project, tools('kid')),
+    await RawHost.connect(project, tools('kid')),
+  ];
+  expect(await one.toolNames()).toContain('where_am_i');
+  const { pid } = await whereIs(one);
+  expect((await whereIs(two)).pid).toBe(pid);
+  expect(project.backgrounds()).toHaveLength(1);
+  const failed = new RawHost(project, tools('broken'));
+  expect(await failed.exited).toMatchObject({ code: 3 });
+  expect(failed.stderr).toContain('broken');
+});

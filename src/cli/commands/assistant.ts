@@ -92,7 +92,7 @@ function openOwn(
   const own = { configFile, serversFile, trust, cwd: place.cwd, env };
   return createAssistant(switchboard, child, {
     env,
-    toolServer: toolServerFor(child.name, config, own, place.folder),
+    toolServer: toolServerFor(child.name, config, own, { folder: place.folder }),
     log,
     hasConversation: flags.conversation !== false,
   });

@@ -20,7 +20,7 @@ export function assistantOpener(own: OwnCommandOptions): OpenAssistant {
     });
     const assistant = createAssistant(inner, server, {
       env,
-      toolServer: toolServerFor(server.name, config, { ...own, env }),
+      toolServer: toolServerFor(server.name, config, { ...own, env }, { isShared: true }),
       log: parts.log,
     });
     const { session, setFull, close } = inner.openSession({

@@ -20,8 +20,13 @@ export function sessionParts(processes?: Processes): SessionParts {
       const create = isCommand ? createCommandLog : createServingLog;
       return create(folder, environment, stream);
     },
-    openProject: (options) =>
-      openServedProject({
+    openProject: async ({ toolsOf, ...options }) => {
+      if (toolsOf !== undefined) {
+        // Lazy: few sessions need it.
+        const { openToolsProject } = await import('./tools-project.ts');
+        return openToolsProject(toolsOf, { ...options, processes, turns });
+      }
+      return openServedProject({
         ...options,
         hosts: 'one',
         asksHosts: !options.isCommand,
@@ -29,7 +34,8 @@ export function sessionParts(processes?: Processes): SessionParts {
         turns,
         // Those of a session that is alone have a process of their own.
         ...(processes && { assistantOpener }),
-      }),
+      });
+    },
     runScript: (script, surroundings) => {
       const [, program = ''] = process.argv;
       const command = [process.execPath, program, 'background', 'script'] as const;

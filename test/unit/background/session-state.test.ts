@@ -15,6 +15,10 @@ describe('arguments', () => {
     [['serve'], {}],
     [['--config', 'a.json'], { configFile: 'a.json' }],
     [['serve', '--servers=b.json', '--trust', 'all'], { serversFile: 'b.json', trust: 'all' }],
+    [
+      ['assistant', 'serve', '--trust', 'all', '--tools', '--shared', '--', 'kid'],
+      { trust: 'all', toolsOf: 'kid' },
+    ],
   ])('%j can be served in the background', (args, options) => {
     expect(parseServeArguments(args)).toEqual(options);
   });
@@ -30,6 +34,11 @@ describe('arguments', () => {
     [['tools']],
     [['--config', 'a.json', 'tools']],
     [['--constructor', 'x']],
+    [['assistant', 'serve', 'kid']],
+    [['assistant', 'serve', '--tools', '--', 'kid']],
+    [['assistant', 'serve', '--shared', '--', 'kid']],
+    [['assistant', '--tools', '--shared', '--', 'kid']],
+    [['assistant', 'serve', '--json', '--tools', '--shared', '--', 'kid']],
   ])('%j needs the whole program', (args) => {
     expect(parseServeArguments(args)).toBeUndefined();
   });

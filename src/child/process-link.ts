@@ -245,8 +245,14 @@ export class ProcessLink implements Link {
       receiveMessage(this.peer, text, value);
       return;
     }
-    if (this.#held.length === 0) afterOthers(() => this.#deliverHeld(), this.#fail);
     this.#held.push([text, value]);
+    if (this.#held.length === 1) this.#deliverLater();
+  }
+
+  #deliverLater(): void {
+    const deliver = guard(this.#fail, () => this.#deliverHeld());
+    // An immediate of now would come before the input of others is read.
+    setImmediate(guard(this.#fail, () => setImmediate(deliver)));
   }
 
   #deliverHeld(): void {
@@ -259,10 +265,4 @@ export class ProcessLink implements Link {
     this.#process.stderr?.destroy();
     this.#process.unref();
   }
-}
-
-/** Runs it when others had a turn: an immediate of now would come before their input is read. */
-function afterOthers(work: () => void, onBug: (error: unknown) => void): void {
-  const run = guard(onBug, work);
-  setImmediate(guard(onBug, () => setImmediate(run)));
 }

@@ -62,7 +62,7 @@ export function commandsWith(targets: CommandTargets): Record<string, readonly s
     scan: [['scan'], ['scan', server]],
     trust: [['trust', 'nonsense']],
     status: [['status'], ['status', server]],
-    stop: [['stop'], ['stop', server], ['stop', '--all', '--force']],
+    stop: [['stop'], ['stop', server], ['stop', '--all']],
     restart: [['restart'], ['restart', server]],
     logs: [['logs'], ['logs', server, '--lines', '5']],
     reload: [['reload']],

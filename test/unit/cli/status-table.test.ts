@@ -1,11 +1,13 @@
 // The tables of `switchboard status` as they stand on a terminal.
 import { expect, test } from 'vitest';
 import {
+  formatBackground,
   formatOffline,
   formatReport,
   formatSilent,
   type TableOptions,
 } from '../../../src/cli/status/status-table.ts';
+import type { BackgroundReport } from '../../../src/host/background-report.ts';
 import type { OfflineReport } from '../../../src/host/offline-report.ts';
 import type { ChildStatus, StatusReport } from '../../../src/host/status-report.ts';
 
@@ -298,6 +300,50 @@ test('a shared server shows how many sessions use it, and what keeps others apar
       box     ● ready  suite    1         3
         Some sessions have their own process, because AWS_PROFILE has another value there.
       mine    ● ready  suite    2
+    "
+  `);
+});
+
+test('a background process has its sessions and servers, and says if it takes no more', () => {
+  const report: BackgroundReport = {
+    version: '1.2.3',
+    pid: 4242,
+    startedAt: new Date(2026, 2, 14, 12, 3).toISOString(),
+    memoryBytes: 61_000_000,
+    isAccepting: false,
+    sessions: [
+      {
+        client: 'claude-code',
+        revision: '2025-11-25',
+        active: [],
+        project: '/home/ada/shop',
+        startedAt: new Date(2026, 2, 14, 13, 30).toISOString(),
+        entry: 77,
+      },
+      {
+        client: undefined,
+        revision: undefined,
+        active: [],
+        project: '/home/ada/\u001b[31msite',
+        startedAt: '',
+        entry: 78,
+      },
+    ],
+    children: [
+      child({ name: 'github', state: 'ready', pid: 4250, uptimeMs: 7_500_000, sessions: 2 }),
+      child({ name: 'notes' }),
+    ],
+    runs: [],
+  };
+  expect(`\n${formatBackground(report, at(Infinity)).join('\n')}\n`).toMatchInlineSnapshot(`
+    "
+    background process  version 1.2.3, pid 4242, since 12:03, 61 MB, 2 sessions, accepts no new sessions
+      session      project         age  served
+      claude-code  /home/ada/shop  2 h  shared
+      a host       /home/ada/site       shared
+      server  state    shown   pid  uptime  sessions
+      github  ● ready  suite  4250   2.1 h         2
+      notes   ○ idle   suite
     "
   `);
 });

@@ -509,6 +509,7 @@ describe('doctor', () => {
 
       ✓ toolbox  7 tools (6 allowed), started in <time>, listed in <time>
         test-server 1.0.0, MCP 2025-11-25
+        shared by the sessions in this project (it isn't declared in your own files)
         described to hosts as: test: echo, where am i, say, complain, fail, wait
       ✗ broken  Child MCP broken exited with code 3 while starting.
         It restarts the next time it's used. Its last output:

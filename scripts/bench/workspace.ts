@@ -133,7 +133,7 @@ export class Workspace implements Disposable {
   withBackground(program: Program): Program & { readonly home: string } {
     const { SWITCHBOARD_ALONE: _, ...env } = program.env;
     const home = mkdtempSync(join(this.dir, 'shared-'));
-    return { ...program, env: { ...env, SWITCHBOARD_HOME: home, SWITCHBOARD_SHARED: '1' }, home };
+    return { ...program, env: { ...env, SWITCHBOARD_HOME: home }, home };
   }
 
   #switchboardIn(project: string): Program {

@@ -69,7 +69,7 @@ class Schedule {
     this.#launch = {
       args: [program],
       cwd: this.#dir,
-      env: { PATH, HOME: this.#dir, SWITCHBOARD_HOME: this.#home, SWITCHBOARD_SHARED: '1' },
+      env: { PATH, HOME: this.#dir, SWITCHBOARD_HOME: this.#home },
     };
     mkdirSync(this.#home);
     writeFileSync(

@@ -40,9 +40,9 @@ const THOROUGH = [
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
   'test/e2e/{agent-nesting,agent-rules,assistant-config,assistant-folder,back-pressure}.test.ts',
   'test/e2e/{call,doctor,eras,idle,import,line-breaks,login,network}.test.ts',
-  'test/e2e/{signatures,starting,tasks,terminal}.test.ts',
+  'test/e2e/{show,signatures,starting,tasks,terminal}.test.ts',
   'test/e2e/not-shared.test.ts', // copies the program, and waits for time limits
-  'test/e2e/background-{call,servers}.test.ts', // start many programs
+  'test/e2e/{background,background-call,background-death,background-servers}.test.ts', // start many programs
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',
@@ -58,7 +58,7 @@ const IN_PART = [
   'test/e2e/assistant.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
   'test/e2e/{approvals,audit,hooks,hostile-repository,permissions,redaction,secrets,tool-changes}.test.ts',
-  'test/e2e/{agents,children,show,status}.test.ts',
+  'test/e2e/{agents,children,status}.test.ts',
   'test/unit/{rpc/framer,mcp/signature}.test.ts',
 ];
 

@@ -362,8 +362,8 @@ describe('a sandbox', () => {
     const program = programAfter(
       project,
       `const { connect } = net;
-       net.connect = (address) => {
-         if (!String(address).endsWith('.sock')) return connect(address);
+       net.connect = (to) => {
+         if (!String(to.path).endsWith('.sock')) return connect(to);
          const socket = new net.Socket();
          setImmediate(() => socket.destroy(fail('${code}', 'connect')));
          return socket;

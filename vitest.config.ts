@@ -42,7 +42,8 @@ const THOROUGH = [
   'test/e2e/{call,doctor,eras,idle,import,line-breaks,login,network}.test.ts',
   'test/e2e/{show,signatures,starting,tasks,terminal}.test.ts',
   'test/e2e/not-shared.test.ts', // copies the program, and waits for time limits
-  'test/e2e/{background,background-call,background-death,background-servers}.test.ts', // start many programs
+  'test/e2e/background.test.ts',
+  'test/e2e/background-{call,death,http,servers}.test.ts', // start many programs
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',

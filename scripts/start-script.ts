@@ -56,7 +56,7 @@ export async function makeStartScript(options: StartScriptOptions): Promise<void
   );
 
   const { code: loader } = await transform(
-    `${readFileSync('src/load-start.ts', 'utf8')}\nfunction runIndex(__LINK__) {\n${ownCode(entry, chunk)}\n}`,
+    `${readFileSync('src/load-start.ts', 'utf8')}\nfunction runIndex(__GIVEN__) {\n${ownCode(entry, chunk)}\n}`,
     {
       loader: 'ts',
       target: 'es5',

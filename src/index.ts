@@ -1,11 +1,10 @@
-import { run } from './cli/run.ts';
-import type { GivenLink } from './cli/serve/linked.ts';
+import { type Given, run } from './cli/run.ts';
 
-/** Set by the built program's first file, if the entry has a session for us to serve. */
-declare const __LINK__: GivenLink | undefined;
+/** Set by the built program's first file, if the entry has something for us. */
+declare const __GIVEN__: Given | undefined;
 
-const link = typeof __LINK__ === 'undefined' ? undefined : __LINK__;
+const given = typeof __GIVEN__ === 'undefined' ? undefined : __GIVEN__;
 // Not awaited: in the built program, chunks loaded later wait until this file is done.
-void run(process.argv.slice(2), link).then((status) => {
+void run(process.argv.slice(2), given).then((status) => {
   process.exitCode = status;
 });

@@ -26,7 +26,7 @@ declare var __START__: string;
 declare var __ENTRY__: string;
 declare var __OLDEST_NODE__: string;
 /** Added by the build: the code of src/index.ts. */
-declare function runIndex(link: unknown): void;
+declare function runIndex(given: unknown): void;
 
 // Node 21 and early versions of 22 are newer than 20.19 but lack features it has.
 if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModule) {
@@ -57,9 +57,9 @@ function getBuiltin(name: string): unknown {
 }
 
 /** Other files get what they need from the start script through this module's exports. */
-function runRest(link: unknown): void {
+function runRest(given: unknown): void {
   module.exports = loadScript(__START__, require);
-  runIndex(link);
+  runIndex(given);
 }
 
 /** Whether a host may have started us, for a session that can be shared. The entry looks more closely. */

@@ -178,8 +178,13 @@ export class Project implements AsyncDisposable {
     return [this.switchboard, ...this.#beside];
   }
 
+  /** The numbers of this project's hosts among the sessions that share processes. */
+  get sessionNumbers(): readonly number[] {
+    return this.#all.flatMap(({ sessionNumber }) => sessionNumber ?? []);
+  }
+
   /** What `status` reports. */
-  get #facts(): Facts {
+  get facts(): Facts {
     const [main, ...others] = this.#all.map(({ facts }) => facts);
     const configProblem = this.#problem;
     if (!main || others.length === 0) return { ...this.switchboard.facts, configProblem };
@@ -244,7 +249,7 @@ export class Project implements AsyncDisposable {
 
   /** What the user's other commands can ask this project. */
   readonly controls: ControlMethods = {
-    status: () => createReport(this.#facts),
+    status: () => createReport(this.facts),
     reload: () => this.reload(),
     recheck: () => {
       for (const one of this.#all) one.recheck();

@@ -50,10 +50,7 @@ export async function packOutcome(work: Promise<Verbatim>): Promise<Verbatim> {
     const { text } = await work;
     return Verbatim.fromText(`{"result":${text}}`);
   } catch (error) {
-    if (error instanceof SwitchboardError) {
-      const { code, message, hint, data } = error;
-      return Verbatim.of({ failed: { code, message, hint, data } });
-    }
+    if (error instanceof SwitchboardError) return Verbatim.of({ failed: packError(error) });
     if (!(error instanceof RpcError)) throw error;
     const { code, message, data } = error;
     const given = data ? `,"data":${data.text}` : '';
@@ -67,15 +64,22 @@ export function unpackOutcome(outcome: Verbatim): Verbatim {
   const result = outcome.member('result');
   if (result) return result;
   const { failed, refused } = isObject(outcome.value) ? outcome.value : {};
-  if (isObject(failed)) {
-    const { code, message, hint, data } = failed;
-    throw new SwitchboardError(codeOfOurs(code), String(message), {
-      hint: typeof hint === 'string' ? hint : undefined,
-      data: isObject(data) ? data : {},
-    });
-  }
+  if (isObject(failed)) throw unpackError(failed);
   const { code, message } = isObject(refused) ? refused : {};
   throw new RpcError(Number(code), String(message), outcome.member('refused', 'data'));
+}
+
+/** An error of ours as JSON. */
+export function packError({ code, message, hint, data }: SwitchboardError): object {
+  return { code, message, hint, data };
+}
+
+export function unpackError(failed: Readonly<Record<string, unknown>>): SwitchboardError {
+  const { code, message, hint, data } = failed;
+  return new SwitchboardError(codeOfOurs(code), String(message), {
+    hint: typeof hint === 'string' ? hint : undefined,
+    data: isObject(data) ? data : {},
+  });
 }
 
 function codeOfOurs(code: unknown): ErrorCode {

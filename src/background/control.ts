@@ -2,7 +2,7 @@
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
-import { createBackgroundReport } from '../host/background-report.ts';
+import { createBackgroundReport, nameSession } from '../host/background-report.ts';
 import { type ControlMethods, type ControlOptions, openControl } from '../host/control.ts';
 import { EACH_SESSION, SESSION_PROJECTS } from '../host/control-client.ts';
 import {
@@ -45,15 +45,13 @@ function controlsOf(
       return createBackgroundReport({
         startedAt,
         isAccepting,
-        sessions: sessions().map(
-          ({ project: { switchboard }, startedAt: since, entry, command }) => ({
-            startedAt: since,
-            entry,
-            command,
-            number: switchboard.sessionNumber,
-            facts: switchboard.facts,
-          }),
-        ),
+        sessions: sessions().map(({ project, startedAt: since, entry, command }) => ({
+          startedAt: since,
+          entry,
+          command,
+          numbers: project.sessionNumbers,
+          facts: project.facts,
+        })),
         running: processes.running(),
       });
     },
@@ -72,15 +70,15 @@ function controlsOf(
       if (!request) return { ended: [], busy: [] };
       const { ended, busy } = await endServers(processes, request);
       const isBusy = ({ project }: ServedSession): boolean =>
-        busy.includes(project.switchboard.sessionNumber ?? Number.NaN);
+        project.sessionNumbers.some((number) => busy.includes(number));
       return { ended, busy: sessions().filter(isBusy).map(nameOf) };
     },
   };
 }
 
 function nameOf({ project, command }: ServedSession): SessionName {
-  const { sessions, project: folder } = project.switchboard.facts;
-  return { client: command ?? sessions[0]?.client, project: folder };
+  const { sessions, project: folder } = project.facts;
+  return { client: nameSession(command, sessions), project: folder };
 }
 
 async function askEach(sessions: readonly ServedSession[], params: unknown): Promise<unknown> {

@@ -10,6 +10,8 @@ export interface Hello {
   readonly build: string;
   /** The command that uses servers without serving a host, such as `switchboard call`. */
   readonly command?: string | undefined;
+  /** Set for `switchboard serve --http`, which has many hosts. */
+  readonly http?: HttpFlags | undefined;
   readonly pid: number;
   /** Where the host works. */
   readonly folder: string;
@@ -29,6 +31,8 @@ export interface Refusal {
   readonly isExpected: boolean;
   /** This process accepts no more sessions, so another one should be started. */
   readonly isOver: boolean;
+  /** The error, for `serve --http`: trying it alone would only repeat it. */
+  readonly failed?: unknown;
 }
 
 /** The options of `switchboard serve` over stdio, or of `switchboard assistant serve --tools --shared`. */
@@ -38,6 +42,17 @@ export interface ServeArguments {
   readonly configFile?: string | undefined;
   readonly serversFile?: string | undefined;
   readonly trust?: string | undefined;
+}
+
+/** The options of `switchboard serve --http`, as typed. The rest is in the environment. */
+export interface HttpFlags {
+  readonly http?: boolean | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  /** False with `--no-auth`. */
+  readonly auth?: boolean | undefined;
+  readonly allowRemote?: boolean | undefined;
+  readonly allowHost?: readonly string[] | undefined;
 }
 
 type OptionKey = 'configFile' | 'serversFile' | 'trust';

@@ -125,6 +125,7 @@ function talk(
             reason: String(content['reason']),
             isExpected: content['isExpected'] === true,
             isOver: content['isOver'] === true,
+            failed: content['failed'],
           });
         default:
           return settle(failure('it sent something unexpected.'));

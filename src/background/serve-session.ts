@@ -13,10 +13,17 @@ import type { Framing } from '../rpc/framing.ts';
 import type { Outgoing } from '../rpc/message.ts';
 import type { Session } from '../session/session.ts';
 import type { Switchboard } from '../switchboard.ts';
+import { packError } from './command-link.ts';
 import type { ScriptSurroundings } from './config-script.ts';
 import { namesFor, SessionEnvironment } from './environment.ts';
 import { FRAME } from './frames.ts';
-import { type Hello, parseServeArguments, type Refusal, type ServeArguments } from './hello.ts';
+import {
+  type Hello,
+  type HttpFlags,
+  parseServeArguments,
+  type Refusal,
+  type ServeArguments,
+} from './hello.ts';
 import { Ledger } from './ledger.ts';
 import type { EntryLink } from './link.ts';
 import { isReplayed, Replay, SessionSnapshot } from './snapshot.ts';
@@ -37,6 +44,8 @@ interface SessionProject extends ServeArguments {
   readonly environment: NodeJS.ProcessEnv;
   /** Whether it's for a command, which reports problems itself. */
   readonly isCommand: boolean;
+  /** Set if it's for hosts over HTTP. */
+  readonly http: HttpFlags | undefined;
   readonly log: AdjustableLog;
   readonly runScript: RunScript;
   /** Called with each configuration before anything else is done with it. */
@@ -54,12 +63,30 @@ export interface SessionParts {
     isCommand: boolean,
   ) => AdjustableLog;
   readonly openProject: (options: SessionProject) => Promise<Project>;
+  /** Listens for the hosts of `switchboard serve --http`. Throws if it can't. */
+  readonly openListener: (options: ListenerOptions) => Promise<HttpListener>;
   /** Whether the session can be refused because of its configuration. Its own entry has no choice. */
   readonly canRefuse: boolean;
   /** Runs a configuration script in a process with this environment. */
   readonly runScript: (script: ConfigScript, surroundings: ScriptSurroundings) => Promise<unknown>;
   /** Called with each session that is open. Without it, the session is the only one of its program. */
   readonly onOpen?: (session: ServedSession) => Disposable;
+}
+
+export interface ListenerOptions {
+  readonly project: Project;
+  readonly flags: HttpFlags;
+  /** The whole environment of `switchboard serve --http`. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: AdjustableLog;
+  /** Written to its stderr. */
+  readonly say: (text: string) => void;
+  /** Whether another background process has listened before. */
+  readonly isAgain: boolean;
+}
+
+export interface HttpListener extends AsyncDisposable {
+  readonly port: number;
 }
 
 /** An open session, as the user's other commands see it. */
@@ -69,9 +96,11 @@ export interface ServedSession {
   readonly startedAt: string;
   /** The pid of its entry. */
   readonly entry: number;
-  /** Set for a command, which has no host. */
+  /** Set for a command. Only `serve --http` has hosts. */
   readonly command: string | undefined;
 }
+
+const HTTP_COMMAND = 'switchboard serve --http';
 
 /** Servers start after this many milliseconds even if the host never reports that it's ready. */
 const READY_AFTER_MS = 1_000;
@@ -94,8 +123,10 @@ export async function serveSession(
 ): Promise<boolean> {
   try {
     await using opened = await openAndKeepAlive(link, hello, parts);
-    const { project } = opened;
-    const { pid: entry, command } = hello;
+    await using listener = await openListener(link, hello, parts, opened);
+    const { project, log } = opened;
+    const { pid: entry } = hello;
+    const command = listener ? HTTP_COMMAND : hello.command;
     let stop = (): void => {};
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;
@@ -103,28 +134,66 @@ export async function serveSession(
     using known = parts.onOpen?.({ project, startedAt: new Date().toISOString(), entry, command });
     if (!known) project.openControlSoon(stop);
     link.send(FRAME.accepted);
-    if (command === undefined) {
+    if (listener) {
+      // Another background process has to listen there, too.
+      link.send(FRAME.snapshot, { port: listener.port });
+      await serveUntilStopped(link, project, log, signalled);
+    } else if (command === undefined) {
       await serveUntilHostGoes(link, hello, opened, Promise.race([signalled, stopped]));
     } else {
       const { serveCommand } = await import('./serve-command.ts');
-      await serveCommand(link, project, opened.log, signalled);
+      await serveCommand(link, project, log, signalled);
     }
     return true;
   } catch (error) {
     // An invalid configuration: serving alone, the entry reports it as usual.
     const refused = error instanceof SwitchboardError || error instanceof GoneEntry;
     if (!refused && !(error instanceof Refused)) throw error;
-    const refusal =
-      error instanceof Refused
-        ? error.refusal
-        : { reason: error.message, isExpected: true, isOver: false };
-    link.send(FRAME.refused, refusal);
+    link.send(FRAME.refused, error instanceof Refused ? error.refusal : refusalFor(error, hello));
     return false;
   }
 }
 
+function refusalFor(error: Error, { http }: Hello): Refusal {
+  const refusal = { reason: error.message, isExpected: true, isOver: false };
+  if (!http || !(error instanceof SwitchboardError)) return refusal;
+  return { ...refusal, failed: packError(error) };
+}
+
+/** Undefined if the session isn't for hosts over HTTP. */
+async function openListener(
+  link: EntryLink,
+  { http: flags, generation }: Hello,
+  parts: SessionParts,
+  { project, environment, log }: OpenedSession,
+): Promise<HttpListener | undefined> {
+  if (!flags) return undefined;
+  const say = (text: string): void => void link.errors.write(text);
+  return parts.openListener({ project, flags, environment, log, say, isAgain: generation > 0 });
+}
+
+/** Hosts come and go meanwhile. */
+async function serveUntilStopped(
+  link: EntryLink,
+  project: Project,
+  log: AdjustableLog,
+  signalled: Promise<void>,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    link.listen({
+      onStop: resolve,
+      onReload: () => void project.reload(),
+      onBug: (error) => log.error(describeBug(error)),
+    });
+  });
+  project.endOrphansSoon();
+  project.watchSoon();
+  await Promise.race([stopped, signalled, link.closed]);
+}
+
 interface OpenedSession extends AsyncDisposable {
   readonly project: Project;
+  readonly environment: NodeJS.ProcessEnv;
   readonly log: AdjustableLog;
 }
 
@@ -163,7 +232,7 @@ async function openSession(
 ): Promise<OpenedSession> {
   const options = parseServeArguments(hello.args);
   if (!options) throw new Refused('it needs the whole program.', { isExpected: true });
-  const { folder } = hello;
+  const { folder, http } = hello;
   const environment = new SessionEnvironment(hello.variables);
   const isCommand = hello.command !== undefined;
   const log = parts.openLog(folder, environment.variables, link.errors, isCommand);
@@ -180,6 +249,7 @@ async function openSession(
       folder,
       environment: environment.variables,
       isCommand,
+      http,
       log,
       runScript: async (script) => {
         await add('all'); // it can read anything
@@ -200,12 +270,18 @@ async function openSession(
         if (wasMissed && !isOpen) throw new ReadAgain('The environment has changed.');
       },
     });
+  if (http) await add('all'); // its settings are there, and servers get a copy without them
   const project = await open().catch((error: unknown) => {
     if (error instanceof ReadAgain) return open();
     throw error;
   });
   isOpen = true;
-  return { project, log, [Symbol.asyncDispose]: () => project[Symbol.asyncDispose]() };
+  return {
+    project,
+    environment: environment.variables,
+    log,
+    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
+  };
 }
 
 async function serveUntilHostGoes(

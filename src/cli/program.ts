@@ -1,5 +1,7 @@
 // The commands and their options. Loaded only when there are arguments.
 import { Command, CommanderError, Option } from 'commander';
+import type { HttpFlags } from '../background/hello.ts';
+import type { Installation } from '../background/join-or-start.ts';
 import { SwitchboardError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { showAgents } from './commands/agents.ts';
@@ -17,7 +19,7 @@ import { listSecrets, moveSecretsCommand, removeSecret, setSecret } from './comm
 import { type ShowOptions, show } from './commands/show.ts';
 import { installSkillCommand, uninstallSkillCommand } from './commands/skill.ts';
 import { doctor } from './doctor/doctor.ts';
-import { type HttpFlags, refuseHttpFlags, wantsHttp } from './serve/http-options.ts';
+import { refuseHttpFlags, wantsHttp } from './serve/http-options.ts';
 import { serve } from './serve/serve.ts';
 import { showLogs } from './status/logs.ts';
 import { reloadRunning } from './status/reload.ts';
@@ -116,7 +118,11 @@ Without [action], shows the latest entries. [action] is one of:
 `;
 
 /** Runs a command; returns the exit status. */
-export async function runCommand(args: readonly string[]): Promise<number> {
+/** With `installation`, it may join the background process. */
+export async function runCommand(
+  args: readonly string[],
+  installation?: Installation,
+): Promise<number> {
   let status = 0;
   /** Wraps a command, which returns the exit status, as a commander action. */
   const action: Action =
@@ -127,7 +133,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
       status = await start(command.optsWithGlobals(), ...operands);
     };
   try {
-    await buildProgram(action).parseAsync([...args], { from: 'user' });
+    await buildProgram(action, installation).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // --help or --version
@@ -136,7 +142,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 interface Options extends Omit<ShowOptions, 'project'>, HttpFlags, AssistantFlags, AuditOptions {
-  /** Only the entry looks at it: whoever gets here serves alone. */
+  /** Only the program's first file looks at it: then, nothing here can join the background process. */
   readonly alone?: boolean;
   readonly all?: boolean;
   /** A flag of `show`, a folder for `trust`. */
@@ -156,7 +162,7 @@ interface Options extends Omit<ShowOptions, 'project'>, HttpFlags, AssistantFlag
 type Start = (options: Options, ...operands: (string | undefined)[]) => Promise<number>;
 type Action = (start: Start) => (...given: unknown[]) => Promise<void>;
 
-export function buildProgram(action: Action): Command {
+export function buildProgram(action: Action, installation?: Installation): Command {
   const program = new Command('switchboard')
     .description('One MCP server in front of all your others, with one small tool for each.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -173,7 +179,7 @@ export function buildProgram(action: Action): Command {
     action(async (options, operand) => {
       if (options.dryRun) return listTools(operand === undefined ? [] : [operand], options);
       if (operand !== undefined) throw unknownCommand(operand, program);
-      return serveWith(options);
+      return serveWith(options, installation);
     }),
   );
 
@@ -194,7 +200,7 @@ export function buildProgram(action: Action): Command {
       'host name that clients may use; repeatable (or: SWITCHBOARD_ALLOW_HOST)',
       collect,
     )
-    .action(action(async (options) => serveWith(options)));
+    .action(action(async (options) => serveWith(options, installation)));
   command('tools [server] [tool]', 'list the tools of all servers, or show one in full')
     .addHelpText('after', ABOUT_TOOLS)
     .action(action(async (options, ...words) => listTools(words.filter(isWord), options)));
@@ -379,14 +385,14 @@ export function buildProgram(action: Action): Command {
 }
 
 /** Lazy: a host that starts Switchboard over stdio doesn't need the HTTP server. */
-async function serveWith(options: Options): Promise<number> {
+async function serveWith(options: Options, installation?: Installation): Promise<number> {
   const { config: configFile, servers: serversFile, trust } = options;
   const files = { configFile, serversFile, trust };
   if (!wantsHttp(options, process.env)) {
     refuseHttpFlags(options);
     return serve(files);
   }
-  return (await import('./serve/serve-http.ts')).serveHttp(files, options);
+  return (await import('./serve/serve-http.ts')).serveHttp(files, options, installation);
 }
 
 /** Turns commander's `error: unknown option '--x'` and its suggestion into sentences. */

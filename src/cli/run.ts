@@ -1,4 +1,5 @@
 // argv → command → exit status. The only place that prints errors to stderr and maps them to an exit status.
+import type { Installation } from '../background/join-or-start.ts';
 import { ERRORS, SwitchboardError } from '../base/errors.ts';
 import { maskValue } from '../base/secrets.ts';
 import { cleanText, escapeHidden } from '../base/text.ts';
@@ -7,8 +8,19 @@ import { VERSION } from '../base/version.ts';
 import type { GivenLink } from './serve/linked.ts';
 import { serve } from './serve/serve.ts';
 
+/** What the entry has for us. */
+export interface Given {
+  /** A session that it can't share. */
+  readonly link?: GivenLink;
+  /** Set if a command may join the background process. */
+  readonly installation?: Installation;
+}
+
 /** Returns the exit status. Anything but a SwitchboardError is a bug (status 1). */
-export async function run(args: readonly string[], link?: GivenLink): Promise<number> {
+export async function run(
+  args: readonly string[],
+  { link, installation }: Given = {},
+): Promise<number> {
   try {
     if (link) return await (await import('./serve/linked.ts')).serveLinked(link);
     // The usual way hosts start it. Skips the parser, which takes milliseconds to load.
@@ -26,7 +38,7 @@ export async function run(args: readonly string[], link?: GivenLink): Promise<nu
       process.stdout.write(`${VERSION}\n`);
       return 0;
     }
-    return await (await import('./program.ts')).runCommand(args);
+    return await (await import('./program.ts')).runCommand(args, installation);
   } catch (error) {
     return reportError(error, wantsJson(args));
   }

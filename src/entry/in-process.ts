@@ -8,7 +8,7 @@ import type { LoadRest } from './main.ts';
 /** Throws if the rest of the program can't be loaded. */
 export function inProcess(loadRest: LoadRest, hello: Hello): Joined {
   const [ours, theirs] = createPair();
-  loadRest({ stream: theirs, hello });
+  loadRest({ link: { stream: theirs, hello } });
   return {
     socket: ours,
     listen: (onFrame) => {

@@ -2,45 +2,48 @@
 // alone. It stays small, because every session of every host has one.
 import { fstatSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { PROTOCOL } from '../background/frames.ts';
-import { type Hello, ownVariables, parseServeArguments } from '../background/hello.ts';
-import { type Joined, type JoinFailure, joinOver } from '../background/join.ts';
-import { findMeeting, type Meeting } from '../background/meeting.ts';
-import { isInSandbox, ownPlace } from '../background/place.ts';
+import { type Hello, parseServeArguments } from '../background/hello.ts';
+import {
+  findMeetingPlace,
+  helloOf,
+  type Installation,
+  type Joining,
+  joinOrStart,
+  type MeetingPlace,
+  NextBackground,
+} from '../background/join-or-start.ts';
 import { writeAtomically } from '../base/atomic-file.ts';
-import { isFolder } from '../base/make-folder.ts';
-import { describeSystemError, isSystemError } from '../base/system-error.ts';
-import { VERSION } from '../base/version.ts';
-import { findFolders } from '../config/files/places.ts';
 import type { UnsavedStart } from '../load-start.ts';
 import { Forwarder, type Lost } from './forward.ts';
 import { inProcess } from './in-process.ts';
-import { isSharingOff } from './shared-setting.ts';
-import { connectOrStart } from './start.ts';
 
-/** Loads the rest of the program. With a link, it serves the session at its other end. */
-export type LoadRest = (link?: { readonly stream: Duplex; readonly hello: Hello }) => void;
+/** What the entry gives to the rest of the program. */
+interface Given {
+  /** It serves the session at the link's other end. */
+  readonly link?: { readonly stream: Duplex; readonly hello: Hello };
+  /** It may join the background process itself. */
+  readonly installation?: Installation;
+}
 
-interface Entry {
-  /** The program's first file, and what tells its builds apart. */
-  readonly program: string;
-  readonly build: string;
+/** Loads the rest of the program. */
+export type LoadRest = (given?: Given) => void;
+
+interface Entry extends Installation {
   readonly loadRest: LoadRest;
 }
 
 /** Not before the host has its first answers. */
 const COMPILED_AFTER_MS = 1_000;
-/** A background process that keeps ending is started this often. */
-const MOST_STARTS = 3;
-const STARTS_WITHIN_MS = 60_000;
-/** The background process may be stopping just now. */
-const MOST_ATTEMPTS = 4;
 
 export function enter(entry: Entry): void {
   const { env, argv } = process;
   const isServe = parseServeArguments(argv.slice(2)) !== undefined;
   const isStdio = !env['TRANSPORT'] || env['TRANSPORT'].toLowerCase() === 'stdio';
-  if (!isServe || !isStdio || !isPipe(0) || !isPipe(1)) return entry.loadRest();
+  if (!isServe || !isStdio) {
+    const { program, build } = entry;
+    return entry.loadRest({ installation: { program, build } });
+  }
+  if (!isPipe(0) || !isPipe(1)) return entry.loadRest();
   void open(entry).then((forwarder) => {
     if (!forwarder) return;
     setTimeout(keepCompiled, COMPILED_AFTER_MS).unref();
@@ -70,26 +73,29 @@ function keepCompiled(): void {
 
 /** Undefined if the rest of the program serves. */
 async function open(entry: Entry): Promise<Forwarder | undefined> {
-  const { env } = process;
-  const found = prepare();
-  const joined = 'reason' in found ? found : await join(entry, found, NOTHING_LOST);
+  const { env, argv, pid } = process;
+  const { program, build } = entry;
+  const joining: Joining = { program, build, environment: env, pid, onLog: say };
+  const args = argv.slice(2);
+  const { configFile } = parseServeArguments(args) ?? {};
+  const own = (lost: Lost) => ({ args, configFile, ...lost });
+  const place = findMeetingPlace(env, () => process.cwd());
+  const joined = 'reason' in place ? place : await joinOrStart(joining, place, own(NOTHING_LOST));
   if ('reason' in joined) {
     if (!joined.isExpected) say(`switchboard: serving alone: ${joined.reason}\n`);
     entry.loadRest();
     return undefined;
   }
-  const starts: number[] = [];
+  const found = place as MeetingPlace;
+  const background = new NextBackground();
   const forwarder = new Forwarder({
     environment: env,
     onLog: say,
     findNext: async (lost) => {
-      const now = performance.now();
-      starts.push(now);
-      const recent = starts.filter((at) => now - at < STARTS_WITHIN_MS);
-      const next = await findNext(entry, found as Session, lost, recent.length);
+      const next = await background.join(joining, found, own(lost));
       if (!('reason' in next)) return next;
       say(`switchboard: serving alone from now on: ${next.reason}\n`);
-      return inProcess(entry.loadRest, helloOf(entry, (found as Session).folder, lost));
+      return inProcess(entry.loadRest, helloOf(joining, found.folder, own(lost)));
     },
     exit: (status) => process.exit(status),
   });
@@ -98,102 +104,6 @@ async function open(entry: Entry): Promise<Forwarder | undefined> {
 }
 
 const NOTHING_LOST: Lost = { snapshot: undefined, generation: 0 };
-
-interface Session {
-  readonly meeting: Meeting;
-  /** Where the host started us. */
-  readonly folder: string;
-}
-
-/** Where to join, or why it's impossible. */
-function prepare(): Session | JoinFailure {
-  const { env } = process;
-  try {
-    if (isInSandbox(env)) return failure('this is a sandbox.');
-    const folder = process.cwd();
-    const { home } = findFolders({ cwd: folder, env });
-    const meeting = findMeeting(home, env, VERSION);
-    return meeting ? { meeting, folder } : failure(`${home} is too long for a socket's path.`);
-  } catch {
-    return { reason: '', isExpected: true, isOver: false }; // serving alone explains it
-  }
-}
-
-async function findNext(
-  entry: Entry,
-  session: Session,
-  lost: Lost,
-  starts: number,
-): Promise<Joined | JoinFailure> {
-  if (starts > MOST_STARTS) return failure('the background process keeps ending.');
-  // Nothing creates it again behind the user's back.
-  if (!isFolder(session.meeting.home)) return failure(`${session.meeting.home} is gone.`);
-  return join(entry, session, lost);
-}
-
-async function join(
-  entry: Entry,
-  { meeting, folder }: Session,
-  lost: Lost,
-): Promise<Joined | JoinFailure> {
-  const { env } = process;
-  try {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const { program, build } = entry;
-      const connected = await connectOrStart({
-        meeting,
-        program,
-        build,
-        environment: env,
-        isUnwanted: () => isUnwanted(folder),
-      });
-      if ('reason' in connected) {
-        const { reason, isExpected = false } = connected;
-        return { ...failure(`the background process: ${reason}`), isExpected };
-      }
-      const hello = helloOf(entry, folder, lost);
-      const joined = await joinOver(connected.socket, meeting, hello, env, say);
-      if (joined === 'closed') continue;
-      if ('socket' in joined || joined.isExpected) return joined;
-      if (!joined.isOver) return failure(`the background process: ${joined.reason}`);
-    }
-    return failure('the background process ends as soon as a session joins it.');
-  } catch (error) {
-    // Such as a home that can't be written, or a full disk.
-    if (isSystemError(error)) return failure(`${describeSystemError(error, meeting.folder)}.`);
-    return failure(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Also for an invalid configuration: serving alone explains it. */
-function isUnwanted(cwd: string): boolean {
-  const { configFile } = parseServeArguments(process.argv.slice(2)) ?? {};
-  try {
-    return isSharingOff({ cwd, env: process.env, configFile });
-  } catch {
-    return true;
-  }
-}
-
-function helloOf({ build }: Entry, folder: string, { snapshot, generation }: Lost): Hello {
-  const { env, argv, pid } = process;
-  return {
-    protocol: PROTOCOL,
-    version: VERSION,
-    build,
-    pid,
-    folder,
-    args: argv.slice(2),
-    variables: ownVariables(env),
-    place: ownPlace(env),
-    generation,
-    ...(snapshot !== undefined && { snapshot }),
-  };
-}
-
-function failure(reason: string): JoinFailure {
-  return { reason, isExpected: false, isOver: false };
-}
 
 /** Files and terminals can't be forwarded as they come. */
 function isPipe(descriptor: number): boolean {

@@ -30,10 +30,10 @@ export interface BackgroundSession extends SessionStatus {
 
 /** A session's data. */
 interface SessionFacts extends Pick<BackgroundSession, 'startedAt' | 'entry'> {
-  /** Set for a command, which has no host. */
+  /** Set for a command. Only `serve --http` has hosts. */
   readonly command?: string | undefined;
-  /** Among those that share processes. */
-  readonly number: number | undefined;
+  /** Its numbers among those that share processes. */
+  readonly numbers: readonly number[];
   readonly facts: Facts;
 }
 
@@ -79,9 +79,21 @@ function withMemory(server: ServerFacts, memory: ReadonlyMap<number, number>): C
 }
 
 function describeSession({ startedAt, entry, command, facts }: SessionFacts): BackgroundSession {
-  const [host] = facts.sessions;
-  const { client = command, revision, active = [] } = host ?? {};
-  return { project: facts.project, client, revision, active, startedAt, entry };
+  const { project, sessions } = facts;
+  const client = nameSession(command, sessions);
+  const revision = command === undefined ? sessions[0]?.revision : undefined;
+  const active = [...new Set(sessions.flatMap((session) => session.active))];
+  return { project, client, revision, active, startedAt, entry };
+}
+
+/** A session's name for the user. */
+export function nameSession(
+  command: string | undefined,
+  hosts: readonly SessionStatus[],
+): string | undefined {
+  const clients = [...new Set(hosts.flatMap(({ client }) => client ?? []))];
+  if (command === undefined) return clients[0];
+  return clients.length === 0 ? command : `${command} (${clients.join(', ')})`;
 }
 
 /** By name, in the order of the first session that has it. */
@@ -93,7 +105,7 @@ function mergeServers({ sessions, running }: BackgroundFacts): ServerFacts[] {
   return [...names].flatMap((name) => {
     const of = sessions.flatMap((session) => {
       const child = session.facts.children.find((one) => one.name === name);
-      return child ? [{ child, number: session.number }] : [];
+      return child ? [{ child, numbers: session.numbers }] : [];
     });
     const processes = running.filter((server) => server.name === name);
     const rows = processes.map((server) => runningRow(server, of));
@@ -106,12 +118,12 @@ function mergeServers({ sessions, running }: BackgroundFacts): ServerFacts[] {
 
 interface NumberedChild {
   readonly child: ServerFacts;
-  readonly number: number | undefined;
+  readonly numbers: readonly number[];
 }
 
 function runningRow({ name, live }: RunningServer, of: readonly NumberedChild[]): ServerFacts {
   const { users = [], pid, uptimeMs } = live ?? {};
-  const mine = of.filter(({ number }) => number !== undefined && users.includes(number));
+  const mine = of.filter(({ numbers }) => numbers.some((number) => users.includes(number)));
   const children = mine.length > 0 ? mine.map(({ child }) => child) : of.map(({ child }) => child);
   const isActive = mine.some(({ child }) => child.state === 'active');
   return {

@@ -1,21 +1,11 @@
 // The settings for serving over HTTP, from the command line and the environment. An address that other machines can
 // reach is never opened by accident, nor without a token.
+import type { HttpFlags } from '../../background/hello.ts';
 import { SwitchboardError } from '../../base/errors.ts';
 import { LONGEST_MS } from '../../config/defaults.ts';
 import { BOOLEAN } from '../../config/settings/values.ts';
 import { isLocalAddress } from '../../host/http/address.ts';
 import type { HttpLimits } from '../../host/http/server.ts';
-
-/** As typed on the command line. */
-export interface HttpFlags {
-  readonly http?: boolean | undefined;
-  readonly host?: string | undefined;
-  readonly port?: string | undefined;
-  /** False with `--no-auth`. */
-  readonly auth?: boolean | undefined;
-  readonly allowRemote?: boolean | undefined;
-  readonly allowHost?: readonly string[] | undefined;
-}
 
 export interface HttpSettings {
   readonly host: string;

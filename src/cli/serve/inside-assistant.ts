@@ -7,7 +7,7 @@ import { createAssistant, serverOf, toolServerFor } from '../assistant-parts.ts'
 import type { OwnCommandOptions } from '../own-program.ts';
 
 /** `own` starts this program again, for a provider's program that uses the tools by itself. */
-export function assistantOpener(own: OwnCommandOptions): OpenAssistant {
+export function assistantOpener(own: OwnCommandOptions, hosts: 'one' | 'many'): OpenAssistant {
   return (child, { config, send, ...parts }) => {
     // The wrapper in a server's folder can have variables of its own.
     const env = { ...own.env, ...(child.command && expandCommand(child, own.env).env) };
@@ -22,6 +22,7 @@ export function assistantOpener(own: OwnCommandOptions): OpenAssistant {
       env,
       toolServer: toolServerFor(server.name, config, { ...own, env }, { isShared: true }),
       log: parts.log,
+      hasConversation: hosts === 'one',
     });
     const { session, setFull, close } = inner.openSession({
       openSurface: () => new AssistantSurface(server, inner.pool, assistant),

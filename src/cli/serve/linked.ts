@@ -2,12 +2,13 @@
 import type { Duplex } from 'node:stream';
 import { runConfigScript } from '../../background/config-script.ts';
 import { FRAME } from '../../background/frames.ts';
-import type { Hello } from '../../background/hello.ts';
+import type { Hello, HttpFlags } from '../../background/hello.ts';
 import { EntryLink } from '../../background/link.ts';
 import { type SessionParts, serveSession } from '../../background/serve-session.ts';
 import { describeBug } from '../../base/errors.ts';
 import { Turns } from '../../base/watch/turns.ts';
 import type { Processes } from '../../pool/processes.ts';
+import { readHttpSettings } from './http-options.ts';
 import { assistantOpener } from './inside-assistant.ts';
 import { createCommandLog, createServingLog, openServedProject } from './serving.ts';
 
@@ -20,21 +21,25 @@ export function sessionParts(processes?: Processes): SessionParts {
       const create = isCommand ? createCommandLog : createServingLog;
       return create(folder, environment, stream);
     },
-    openProject: async ({ toolsOf, ...options }) => {
+    openProject: async ({ toolsOf, http, ...options }) => {
       if (toolsOf !== undefined) {
         // Lazy: few sessions need it.
         const { openToolsProject } = await import('./tools-project.ts');
         return openToolsProject(toolsOf, { ...options, processes, turns });
       }
+      const hosts = { hosts: 'one', asksHosts: !options.isCommand } as const;
       return openServedProject({
         ...options,
-        hosts: 'one',
-        asksHosts: !options.isCommand,
+        ...(http ? await projectFor(http, options.environment) : hosts),
         processes,
         turns,
         // Those of a session that is alone have a process of their own.
         ...(processes && { assistantOpener }),
       });
+    },
+    openListener: async ({ flags, environment, ...options }) => {
+      const { openHttpListener } = await import('./serve-http.ts');
+      return openHttpListener({ ...options, settings: readHttpSettings(flags, environment) });
     },
     runScript: (script, surroundings) => {
       const [, program = ''] = process.argv;
@@ -42,6 +47,12 @@ export function sessionParts(processes?: Processes): SessionParts {
       return runConfigScript(command, script, surroundings);
     },
   };
+}
+
+/** Lazy: few sessions are for hosts over HTTP. */
+async function projectFor(flags: HttpFlags, environment: NodeJS.ProcessEnv) {
+  const { httpProject } = await import('./serve-http.ts');
+  return httpProject(readHttpSettings(flags, environment));
 }
 
 export interface GivenLink {

@@ -70,7 +70,7 @@ export interface ServedOptions
   /** Whether it's for a command, which reports problems itself. */
   readonly isCommand?: boolean;
   /** How assistants are opened within this process, if not as programs of their own. */
-  readonly assistantOpener?: (own: OwnCommandOptions) => OpenAssistant;
+  readonly assistantOpener?: (own: OwnCommandOptions, hosts: 'one' | 'many') => OpenAssistant;
   /** The host's folder and environment, if not those of this process. */
   readonly folder?: string;
   readonly environment?: NodeJS.ProcessEnv;
@@ -83,7 +83,7 @@ export interface ServedOptions
 /** Opens the project this process was started in, or the one of another host. */
 export function openServedProject(options: ServedOptions): Promise<Project> {
   const { log, hosts, check, prepare, assistantOpener, isCommand = false, ...rest } = options;
-  const { folder = workingFolder(), environment = process.env } = options;
+  const { folder = workingFolder(), environment = process.env, environmentOfServers } = options;
   const again = { ...rest, cwd: folder, env: environment };
   const launch = assistantLaunch({ ...again, hosts });
   let said = NOTHING;
@@ -95,7 +95,10 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
     program: process.argv[1],
     relaunch: relaunchWith(again),
     isShared: hosts === 'many',
-    openAssistant: assistantOpener?.(again),
+    openAssistant: assistantOpener?.(
+      { ...again, env: environmentOfServers?.(environment) ?? environment },
+      hosts,
+    ),
     hasAgents: !isCommand,
     announcesTrust: !isCommand,
     adapt: (config) => {

@@ -24,6 +24,7 @@ const NO_PARTS: SessionParts = {
     throw new Error('no log');
   },
   openProject: () => Promise.reject(new Error('no project')),
+  openListener: () => Promise.reject(new Error('no listener')),
   runScript: () => Promise.reject(new Error('no script')),
 };
 

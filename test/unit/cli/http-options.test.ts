@@ -1,8 +1,8 @@
 // What may be said about serving over HTTP, and what is refused.
 import { expect, test } from 'vitest';
+import type { HttpFlags } from '../../../src/background/hello.ts';
 import { SwitchboardError } from '../../../src/base/errors.ts';
 import {
-  type HttpFlags,
   readHttpSettings,
   refuseHttpFlags,
   wantsHttp,

@@ -30,7 +30,8 @@ function session(number: number | undefined, client: string, ...children: Child[
     children,
     runs: [],
   };
-  return { number, startedAt, entry: 100 + (number ?? 0), facts };
+  const numbers = number === undefined ? [] : [number];
+  return { numbers, startedAt, entry: 100 + (number ?? 0), facts };
 }
 
 const live = (pid: number | undefined, ...users: number[]) => ({ pid, uptimeMs: 5, users });

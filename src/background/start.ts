@@ -4,14 +4,14 @@ import { closeSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'no
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { connectAt } from '../background/join.ts';
-import { ensureSecret, type Meeting, readNote, socketProblem } from '../background/meeting.ts';
-import { processWide } from '../background/place.ts';
 import { tryLockFile } from '../base/lock.ts';
 import { isFolder, makeFolder } from '../base/make-folder.ts';
 import { makePrivateFolder, minimalEnvironment, ownSession } from '../base/process.ts';
 import { isAlive, processPlace, startTime } from '../base/process-table.ts';
 import { sleep } from '../base/time.ts';
+import { connectAt } from './join.ts';
+import { ensureSecret, type Meeting, readNote, socketProblem } from './meeting.ts';
+import { processWide } from './place.ts';
 
 export interface BackgroundStart {
   readonly meeting: Meeting;

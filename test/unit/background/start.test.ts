@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainCode } from '../../../src/entry/start.ts';
+import { explainCode } from '../../../src/background/start.ts';
 
 test.each(['EPERM', 'EACCES'])('%s on connecting means a sandbox', (code) => {
   expect(explainCode(code, { address: '/run/x.sock' })).toEqual({

@@ -30,6 +30,7 @@ import { expandRemote, secretReferences } from './config/server/expand.ts';
 import type { Facts } from './host/status-report.ts';
 import { clientName } from './mcp/caller.ts';
 import type { Era } from './mcp/eras.ts';
+import { projectRoots } from './mcp/roots.ts';
 import { Catalog } from './pool/catalog.ts';
 import type { EndOutcome, EndRequest } from './pool/end-servers.ts';
 import type { StderrSink } from './pool/lease.ts';
@@ -390,6 +391,7 @@ export class Switchboard implements AsyncDisposable {
     const { project, home, maxMemoryMb } = this.#config;
     processes.limitMemory(session, maxMemoryMb);
     const { cancellation } = wish;
+    const roots = await cancellation.race(this.#rootsFor(config, processes, cancellation));
     const noted: Wish = {
       ...wish,
       onNotification: (method, params) => {
@@ -406,12 +408,14 @@ export class Switchboard implements AsyncDisposable {
       env,
       variables,
       login: await cancellation.race(this.#loginFor(config, processes)),
-      roots: await cancellation.race(this.#rootsFor(config, processes, cancellation)),
+      roots,
+      ownRoots: isShared ? projectRoots(project) : undefined,
       credentials: await this.#credentialsFor(config, variables),
       confine: config.sandbox && (await this.#confineFor(config, config.sandbox)),
       openInside: this.#insideFor(config, processes),
       mark: depthMark(env, isAssistant),
-      served: { project, isShared },
+      // Others may share a server that isn't known to ask for roots, and have other ones.
+      served: { project, isShared: isShared && (!processes.isShared || roots !== undefined) },
       stderr: stderrSink(config, this.#config, log, processes),
       screen: this.#screenFor(config),
       askOutside: (question) => this.#askOutside(question),

@@ -74,8 +74,8 @@ export interface ServerEvents {
   readonly inputSchemaOf?: ((tool: string) => unknown) | undefined;
   /** Answers questions that the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
-  /** The server asks for its host's roots. */
-  readonly onRootsAsked?: (() => void) | undefined;
+  /** The server asks for its host's roots. Returns them if they are known without asking. */
+  readonly onRootsAsked?: (() => Verbatim | undefined) | undefined;
   /** The server asks a question during a call. */
   readonly onAsked?: (() => void) | undefined;
 }
@@ -158,11 +158,11 @@ function startConversation(
   { askOutside, onRootsAsked, onAsked, expectsQuestions, served }: StartOptions,
 ): Conversation {
   const { era, capabilities } = greeting;
-  const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
-  const parts = { name, peer, capabilities, roots };
+  const parts = { name, peer, capabilities };
   if (era === 'modern') return new ModernConversation(parts);
   const { rpcMs: timeoutMs } = timeouts;
-  const questions = { askOutside, onRootsAsked, onAsked, expectsQuestions };
+  const roots: Roots = { project: projectRoots(served.project), isShared: served.isShared };
+  const questions = { roots, askOutside, onRootsAsked, onAsked, expectsQuestions };
   return new HandshakeConversation({ ...parts, ...questions, timeoutMs });
 }
 

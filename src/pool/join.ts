@@ -17,6 +17,8 @@ export interface JoinOptions
   extends Omit<IdentityParts, 'mark'>,
     Pick<StartOptions, 'credentials' | 'confine' | 'openInside' | 'mark' | 'served'>,
     Pick<Tenant, 'stderr' | 'askOutside' | 'inputSchemaOf' | 'onBug'> {
+  /** The roots of a session with several hosts. */
+  readonly ownRoots: Tenant['roots'];
   readonly processes: Processes;
   readonly catalog: Catalog;
   readonly screen: Screen | undefined;
@@ -30,7 +32,7 @@ export async function joinServer(
   const { processes, catalog, env, variables, login, session, mark } = options;
   const { credentials, confine, openInside, served } = options;
   const { cancellation, preferredEra, onNotification, onStopping } = wish;
-  const { stderr, askOutside, inputSchemaOf, onBug } = options;
+  const { stderr, askOutside, inputSchemaOf, onBug, ownRoots } = options;
   const { lingerMs, maxMemoryMb } = config;
   const lease = await processes.lease({
     identity: processIdentity(config, options),
@@ -47,6 +49,7 @@ export async function joinServer(
       onNotification,
       askOutside,
       inputSchemaOf,
+      roots: ownRoots,
       onRootsAsked: () => catalog.rememberRoots(config),
       onAsked: () => catalog.rememberQuestions(config),
       onHeld: () => wish.onHeld?.(),

@@ -35,6 +35,8 @@ export interface Tenant
   readonly onHeld: () => void;
   /** From now on, the session has to use another process. */
   readonly onMoved: (move: Move) => void;
+  /** The roots of a session with several hosts, which aren't asked. */
+  readonly roots?: Verbatim | undefined;
   /** The server asks for its host's roots. */
   readonly onRootsAsked: () => void;
   /** The server asks a question during a call. */
@@ -122,7 +124,8 @@ export class Lease
   }
 
   request(request: ChildRequest): Promise<Verbatim> {
-    return this.#conversation.request(request);
+    const { roots } = this.tenant;
+    return this.#conversation.request(roots ? { ...request, roots } : request);
   }
 
   /** Roots are the session's own, so only it may have to use another process. */

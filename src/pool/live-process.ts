@@ -5,6 +5,7 @@ import { LinkEnded } from '../child/link.ts';
 import type { ServerEvents, StartedServer } from '../child/start.ts';
 import { type LogLevel, mostVerbose } from '../mcp/logging.ts';
 import { cannotAnswer } from '../mcp/questions.ts';
+import type { Verbatim } from '../rpc/verbatim.ts';
 import { Lease, type Move, type Tenant } from './lease.ts';
 
 export interface LiveProcessOptions {
@@ -245,18 +246,19 @@ export class LiveProcess {
   }
 
   /** The server keeps the roots of the session it asks, so only that session, and others with the same, may use it. */
-  #noteRootsAsked(): void {
+  #noteRootsAsked(): Verbatim | undefined {
     this.#tellAll((tenant) => tenant.onRootsAsked());
-    if (this.#hasAskedForRoots) return;
-    this.#hasAskedForRoots = true;
-    if (this.#options.hasSameRoots) return;
     const leases = [...this.#leases];
     // The question goes to the session with a call in flight.
     const asked = leases.find(({ isBusy }) => isBusy) ?? leases[0];
     const [first] = this.#tenants();
     const owner = asked?.tenant ?? first;
-    if (owner) this.#options.onClosed(owner.session);
-    for (const lease of leases) if (lease !== asked) this.#moveForRoots(lease);
+    if (!this.#hasAskedForRoots && !this.#options.hasSameRoots) {
+      if (owner) this.#options.onClosed(owner.session);
+      for (const lease of leases) if (lease !== asked) this.#moveForRoots(lease);
+    }
+    this.#hasAskedForRoots = true;
+    return owner?.roots;
   }
 
   #moveForRoots(lease: Lease): void {

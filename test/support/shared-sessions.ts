@@ -18,6 +18,8 @@ export interface SharedSessionOptions {
   readonly folder?: string;
   readonly env?: Record<string, string>;
   readonly era?: 'handshake' | 'modern';
+  /** Whether it has several hosts, as over HTTP. */
+  readonly isShared?: boolean;
   readonly capabilities?: object;
   /** Answers the servers' questions. */
   readonly answer?: (question: Message) => unknown;
@@ -93,6 +95,7 @@ export class SharedSession {
       environment: options.env ? { HOME: user.env['HOME'], ...options.env } : user.env,
       log: { debug: () => {}, info: note, warn: note, error: note, child },
       processes,
+      isShared: options.isShared,
     });
     const session = new SharedSession(project, options, logged, stderr);
     open.add(session);

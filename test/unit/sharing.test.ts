@@ -334,6 +334,12 @@ describe('roots', () => {
     answer: ({ method }: Message) => (method === 'roots/list' ? { roots: [{ uri }] } : undefined),
   });
 
+  const overHttp = ({ dir }: { readonly dir: string }) => ({
+    ...roots('file:///of-one-host'),
+    folder: `${dir}/other`,
+    isShared: true,
+  });
+
   test('a server that asks for them is shared only between equal ones', async () => {
     const user = createUser(
       { box: eraServer('handshake') },
@@ -361,6 +367,43 @@ describe('roots', () => {
     expect(first).toBe(second);
     expect(third).not.toBe(first);
     expect(await eve.call('box', 'roots')).toContain('file:///d');
+  });
+
+  test.each(['first', 'last'])(
+    'hosts over HTTP that come %s work on their project, and others on their own',
+    async (when) => {
+      const user = createUser(
+        { box: eraServer('handshake') },
+        { timeouts: { childSpawnMs: 60_000 } },
+      );
+      const processes = shareProcesses();
+      const openHttp = () => SharedSession.open(user, processes, overHttp(user));
+      const openOne = () => SharedSession.open(user, processes, roots('file:///a'));
+      const early = when === 'first' ? await openHttp() : await openOne();
+      await early.call('box', 'pid');
+      const late = when === 'first' ? await openOne() : await openHttp();
+      expect(await late.call('box', 'pid')).toBe(await early.call('box', 'pid'));
+      const [http, one] = when === 'first' ? [early, late] : [late, early];
+
+      expect(await late.call('box', 'roots')).toContain(when === 'first' ? 'file:///a' : '/other');
+      for (let times = 0; times < 2; times++) {
+        expect(await one.call('box', 'roots')).toContain('file:///a');
+        expect(await http.call('box', 'roots')).toContain(`${user.dir}/other`);
+      }
+      expect(await http.call('box', 'pid')).not.toBe(await one.call('box', 'pid'));
+    },
+  );
+
+  test('a modern server hears those of each call', async () => {
+    const user = createUser({ box: eraServer('modern') }, { timeouts: { childSpawnMs: 60_000 } });
+    const processes = shareProcesses();
+    const http = await SharedSession.open(user, processes, overHttp(user));
+    const one = await SharedSession.open(user, processes, roots('file:///a'));
+    for (let times = 0; times < 2; times++) {
+      expect(await http.call('box', 'roots')).toContain(`${user.dir}/other`);
+      expect(await one.call('box', 'roots')).toContain('file:///a');
+    }
+    expect(await http.call('box', 'pid')).toBe(await one.call('box', 'pid'));
   });
 });
 

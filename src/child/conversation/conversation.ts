@@ -16,6 +16,8 @@ export interface ChildRequest
   /** Undefined for our own requests. */
   readonly caller?: Caller | undefined;
   readonly inputs?: Inputs | undefined;
+  /** Set if several hosts share the session: its roots, instead of the caller's. */
+  readonly roots?: Verbatim | undefined;
 }
 
 /** Added by a modern host when it repeats a request with the answers to the server's questions. */

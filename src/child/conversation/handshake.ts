@@ -34,7 +34,7 @@ export interface HandshakeConversationOptions {
   /** Asks a host for its roots if the server asks while no call is in flight. */
   readonly askOutside: (question: Question) => Promise<Verbatim>;
   /** Called before a host is asked for its roots. */
-  readonly onRootsAsked?: (() => void) | undefined;
+  readonly onRootsAsked?: (() => Verbatim | undefined) | undefined;
   /** Called when the server asks a question during a call. */
   readonly onAsked?: (() => void) | undefined;
   /** Whether to expect questions; otherwise calls hardly wait for each other until the first one. Default: true. */
@@ -252,8 +252,7 @@ export class HandshakeConversation implements Conversation {
   async #listRoots(question: Question): Promise<Verbatim> {
     const { roots } = this.#options;
     if (roots.isShared) return roots.project;
-    this.#options.onRootsAsked?.();
-    return this.#ask(question);
+    return this.#options.onRootsAsked?.() ?? this.#ask(question);
   }
 
   /** Only for roots. Any other question would reach a user out of the blue. */

@@ -15,7 +15,6 @@ import {
   Unanswered,
 } from '../../mcp/questions.ts';
 import { isInputRequired } from '../../mcp/results.ts';
-import type { Roots } from '../../mcp/roots.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from '../../rpc/message.ts';
 import type { IncomingRequest, Peer } from '../../rpc/peer.ts';
 import type { RequestOptions } from '../../rpc/requests.ts';
@@ -33,7 +32,6 @@ export interface ModernConversationOptions {
   readonly name: string;
   readonly peer: Peer;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly roots: Roots;
 }
 
 export class ModernConversation implements Conversation {
@@ -112,8 +110,8 @@ export class ModernConversation implements Conversation {
   async #converse(request: ChildRequest, first: Promise<Verbatim>): Promise<Verbatim> {
     let result = await first;
     for (let round = 1; isInputRequired(result.value); round++) {
-      const { name, roots } = this.#options;
-      const inputs = await answerQuestions(signQuestionsIn(result, name), request, roots);
+      const { name } = this.#options;
+      const inputs = await answerQuestions(signQuestionsIn(result, name), request);
       if (round === MOST_ROUNDS) {
         const message = `The server asked for input ${MOST_ROUNDS} times, which is the limit.`;
         throw new RpcError(INTERNAL_ERROR, message);
@@ -136,13 +134,13 @@ export class ModernConversation implements Conversation {
 
   /** The parameters with the envelope and this round's inputs. */
   #filled(
-    { params, caller, meta }: ChildRequest,
+    { params, caller, meta, roots }: ChildRequest,
     inputs: Inputs | undefined,
     token: number | undefined,
   ): Verbatim {
     const own = meta?.without(...ENVELOPE_KEYS, 'progressToken').text ?? '{}';
     const marked = token === undefined ? own : addMember(own, `"progressToken":${token}`);
-    const envelope = addMember(marked, this.#envelopeFor(caller));
+    const envelope = addMember(marked, this.#envelopeFor(caller, roots));
     let filled = addMember(params.text, `"_meta":${envelope}`);
     if (inputs?.responses) filled = addMember(filled, `"inputResponses":${inputs.responses.text}`);
     if (inputs?.state !== undefined)
@@ -151,13 +149,13 @@ export class ModernConversation implements Conversation {
   }
 
   /** The caller as envelope members. Usually it's the same caller as before. */
-  #envelopeFor(caller: Caller | undefined): string {
+  #envelopeFor(caller: Caller | undefined, roots?: Verbatim): string {
     const { capabilities, info, logLevel } = caller ?? OURSELVES;
     const last = this.#lastEnvelope;
     const isSame =
       last?.capabilities === capabilities && last.info === info && last.logLevel === logLevel;
     if (isSame) return last.text;
-    const answersRoots = this.#options.roots.isShared && caller?.era === 'handshake';
+    const answersRoots = roots !== undefined && caller?.era === 'handshake';
     const known = answersRoots ? { roots: {}, ...capabilities } : capabilities;
     const text = describe(known, info, logLevel);
     this.#lastEnvelope = { capabilities, info, logLevel, text };
@@ -215,8 +213,7 @@ function describe(
 
 async function answerQuestions(
   result: Verbatim,
-  { caller, cancellation = new Cancellation() }: ChildRequest,
-  roots: Roots,
+  { caller, roots, cancellation = new Cancellation() }: ChildRequest,
 ): Promise<Inputs> {
   if (!caller)
     throw new RpcError(
@@ -232,10 +229,8 @@ async function answerQuestions(
       if (!question || !method) {
         throw new RpcError(INTERNAL_ERROR, `The server asked an unsupported question: ${key}.`);
       }
-      const isProject = method === 'roots/list' && roots.isShared;
-      const answer = isProject
-        ? roots.project
-        : await ask(caller, method, question.member('params'), cancellation);
+      const known = method === 'roots/list' ? roots : undefined;
+      const answer = known ?? (await ask(caller, method, question.member('params'), cancellation));
       return `${JSON.stringify(key)}:${answer.text}`;
     }),
   );

@@ -15,17 +15,12 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 function createConversation(capabilities: Record<string, unknown> = {}, isShared = false) {
   const scripted = createScriptedPeer();
-  const roots = { project: projectRoots('/the project'), isShared };
-  const conversation = new ModernConversation({
-    name: 'box',
-    peer: scripted.peer,
-    capabilities,
-    roots,
-  });
+  const roots = isShared ? projectRoots('/the project') : undefined;
+  const conversation = new ModernConversation({ name: 'box', peer: scripted.peer, capabilities });
   const call = (more: Partial<ChildRequest> = {}) => {
     const text = '{"name":"a","arguments":{"n":12345678901234567890}}';
     const params = new Verbatim(text, JSON.parse(text));
-    const request = { method: 'tools/call', params, timeoutMs: 60_000, ...more };
+    const request = { method: 'tools/call', params, timeoutMs: 60_000, roots, ...more };
     const answered = conversation.request(request);
     answered.catch(() => {});
     return answered;

@@ -82,6 +82,13 @@ export function parseServeArguments(args: readonly string[]): ServeArguments | u
   return options;
 }
 
+/** The reverse, for a host's session. */
+export function formatServeArguments(options: Omit<ServeArguments, 'toolsOf'>): string[] {
+  return Object.entries(OPTIONS).flatMap(([name, key]) =>
+    options[key] ? [`${name}=${options[key]}`] : [],
+  );
+}
+
 type Writable = { -readonly [key in keyof ServeArguments]: ServeArguments[key] };
 
 const TOOLS = ['--tools', '--shared', '--'];

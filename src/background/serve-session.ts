@@ -73,7 +73,7 @@ export interface SessionParts {
   readonly onOpen?: (session: ServedSession) => Disposable;
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly project: Project;
   readonly flags: HttpFlags;
   /** The whole environment of `switchboard serve --http`. */
@@ -85,7 +85,7 @@ export interface ListenerOptions {
   readonly isAgain: boolean;
 }
 
-export interface HttpListener extends AsyncDisposable {
+interface HttpListener extends AsyncDisposable {
   readonly port: number;
 }
 

@@ -7,15 +7,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSharedProject, killBackground, type SharedProject } from '../support/background.ts';
 import { runSwitchboard } from '../support/command.ts';
+import { startModelServer } from '../support/model-server-chat.ts';
 import { eventually, isAlive, processesOf, serversWith } from '../support/processes.ts';
 import { RawHost, textOf } from '../support/raw-host.ts';
-import {
-  connectV1,
-  connectV2,
-  type HttpClient,
-  type Serving,
-  startServing,
-} from '../support/serve-http.ts';
+import { connectV1, connectV2, type HttpClient, startServing } from '../support/serve-http.ts';
 import { testServer } from '../support/servers.ts';
 
 async function askBox(host: HttpClient, subtool: string): Promise<string> {
@@ -32,10 +27,6 @@ async function boxOfEntry(host: RawHost): Promise<number> {
   const { pid } = JSON.parse(textOf(await host.call('box', 'where_am_i'))) as { pid: number };
   return pid;
 }
-
-/** Switchboard's own programs of a project that serve over HTTP. */
-const fronts = ({ dir }: SharedProject) =>
-  processesOf(dir).filter(({ command }) => command.includes('serve --http'));
 
 async function backgroundsOf(project: SharedProject) {
   const { stdout } = await runSwitchboard(project, ['status', '--json']);
@@ -62,17 +53,19 @@ test('hosts over HTTP and over stdio share one process', async () => {
 
   const { backgrounds, running } = await backgroundsOf(project);
   expect(running).toEqual([]);
-  expect(backgrounds).toHaveLength(1);
-  const [{ sessions = [], children = [] } = {}] = backgrounds;
-  expect(sessions).toMatchObject([
-    { client: 'switchboard serve --http (test-host)', entry: serving.process.pid },
-    { client: 'codex' },
+  expect(backgrounds).toMatchObject([
+    {
+      sessions: [
+        { client: 'switchboard serve --http (test-host)', entry: serving.process.pid },
+        { client: 'codex' },
+      ],
+      children: [{ name: 'box', pid, sessions: 2, calls: 3 }],
+    },
   ]);
-  expect(children).toMatchObject([{ name: 'box', pid, sessions: 2, calls: 3 }]);
 
   // The server stays for the entry, and the listener doesn't.
   expect(await serving.stop()).toBe(0);
-  await expect(fetch(serving.url)).rejects.toThrow();
+  await expect(fetch(serving.url)).rejects.toThrow('fetch failed');
   expect(await boxOfEntry(entry)).toBe(pid);
   expect(await entry.close()).toEqual({ code: 0, signal: null });
   expect(serversWith('marked-box')).toEqual([]);
@@ -89,8 +82,8 @@ test('a server with "share": "session" has a process for each host', async () =>
   await one.terminate();
   expect(await eventually(() => !isAlive(pids[0] ?? 0))).toBe(true);
   expect(await boxOf(two)).toBe(pids[1]);
-  const [{ children = [] } = {}] = (await backgroundsOf(project)).backgrounds;
-  expect(children).toMatchObject([{ name: 'box', pid: pids[1], sessions: 1 }]);
+  const { backgrounds } = await backgroundsOf(project);
+  expect(backgrounds).toMatchObject([{ children: [{ name: 'box', pid: pids[1], sessions: 1 }] }]);
   expect(await serving.stop()).toBe(0);
   expect(serversWith('marked-box')).toEqual([]);
 });
@@ -190,8 +183,7 @@ test('Ctrl-C ends the listener and its servers, and SIGHUP reloads', async () =>
   const [status] = (await once(serving.process, 'close')) as [number | null];
   expect(status).toBe(0);
   expect(serversWith('marked-box')).toEqual([]);
-  await expect(fetch(serving.url)).rejects.toThrow();
-  expect(fronts(project)).toEqual([]);
+  await expect(fetch(serving.url)).rejects.toThrow('fetch failed');
 });
 
 test('a killed one leaves no listener', async () => {
@@ -201,7 +193,7 @@ test('a killed one leaves no listener', async () => {
   await boxOf(host);
   serving.process.kill('SIGKILL');
   expect(await eventually(() => serversWith('marked-box').length === 0)).toBe(true);
-  await expect(fetch(serving.url)).rejects.toThrow();
+  await expect(fetch(serving.url)).rejects.toThrow('fetch failed');
 });
 
 test('stop names it, and ends it only with --force; restart listens again', async () => {
@@ -229,7 +221,10 @@ test('stop names it, and ends it only with --force; restart listens again', asyn
 test('the token is in no log, no command line and not in status', async () => {
   const token = `canary-${'x'.repeat(40)}`;
   const project = createSharedProject({ box: testServer('toolbox', 'marked-box') });
-  const serving: Serving = await startServing(project, { env: { SWITCHBOARD_HTTP_TOKEN: token } });
+  const serving = await startServing(project, {
+    args: [],
+    env: { TRANSPORT: 'http', PORT: '0', SWITCHBOARD_HTTP_TOKEN: token },
+  });
   const headers = { Authorization: `Bearer ${token}` };
   const host = await connectV1({ url: serving.url, headers });
   await boxOf(host);
@@ -247,4 +242,47 @@ test('the token is in no log, no command line and not in status', async () => {
   ];
   for (const text of shown) expect(text).not.toContain(token);
   expect(await serving.stop()).toBe(0);
+});
+
+test('assistants remember nothing, and share the server behind them with other sessions', async () => {
+  const model = await startModelServer(({ results }) =>
+    results[0] ? { text: results[0].text } : { calls: [{ name: 'where_am_i', args: {} }] },
+  );
+  const project = createSharedProject({
+    kid: { ...testServer('toolbox', 'marked-kid'), assistant: true },
+  });
+  const env = model.env('messages');
+  const token = `canary-${'x'.repeat(40)}`;
+  const serving = await startServing(project, { env: { ...env, SWITCHBOARD_HTTP_TOKEN: token } });
+  const headers = { Authorization: `Bearer ${token}` };
+  const [one, two] = [
+    await connectV1({ url: serving.url, headers }),
+    await connectV2('auto')({ url: serving.url, headers }),
+  ];
+  const entry = await RawHost.connect(project, { env });
+  const argumentsFor = (query: string) => ({
+    action: 'call',
+    subtool: 'natural_language',
+    args: { query },
+  });
+  const ask = async (host: HttpClient, query: string): Promise<string> => {
+    const { content } = await host.callTool('kid_suite', argumentsFor(query));
+    return (content as { text: string }[])[0]?.text ?? '';
+  };
+  const { pid } = JSON.parse(await ask(one, 'the first question')) as { pid: number };
+  const answers = [await ask(one, 'the second question'), await ask(two, 'the third question')];
+  expect(model.requests.at(-1)?.said.join()).not.toContain('the first question');
+  const params = { name: 'kid_suite', arguments: argumentsFor('the last question') };
+  answers.push(textOf(await entry.request('tools/call', params)));
+  for (const answer of answers) {
+    expect((JSON.parse(answer) as { pid: number }).pid).toBe(pid);
+    expect(answer).not.toContain(token);
+  }
+  expect(serversWith('marked-kid')).toHaveLength(1);
+  expect(
+    processesOf(project.dir).filter(({ command }) => command.includes('assistant serve')),
+  ).toEqual([]);
+  await entry.close();
+  expect(await serving.stop()).toBe(0);
+  expect(serversWith('marked-kid')).toEqual([]);
 });

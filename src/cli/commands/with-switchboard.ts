@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { withAssistants, withoutAssistants } from '../../assistant/wrap.ts';
 import { type CommandServers, OwnServers } from '../../background/command-servers.ts';
+import { formatServeArguments } from '../../background/hello.ts';
 import { type BackgroundServers } from '../../background/use-servers.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { describeBug, ERRORS, SwitchboardError } from '../../base/errors.ts';
@@ -185,20 +186,15 @@ async function joinFor(
   place: ReturnType<typeof placeOf>,
   { config, stream, log }: { config: Config; stream: Writable; log: AdjustableLog },
 ): Promise<BackgroundServers | undefined> {
-  const { cwd: folder, env: environment, configFile, serversFile, trust } = place;
+  const { cwd: folder, env: environment } = place;
   if (joinsAs === undefined || config.shared === false) return undefined;
   if (isOn(environment['SWITCHBOARD_ALONE'])) return undefined;
   const { joinForCommand } = await import('../../background/use-servers.ts');
-  const option = (name: string, value: string | undefined) => (value ? [`${name}=${value}`] : []);
   return joinForCommand({
     command: `switchboard ${joinsAs}`,
     folder,
     environment,
-    args: [
-      ...option('--config', configFile),
-      ...option('--servers', serversFile),
-      ...option('--trust', trust),
-    ],
+    args: formatServeArguments(place),
     pid: process.pid,
     onLog: (text) => void stream.write(text.toString()),
     onBug: (error) => log.error(describeBug(error)),

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { unpackError } from '../../background/command-link.ts';
 import { FRAME, type FrameType, frameOf } from '../../background/frames.ts';
 import {
+  formatServeArguments,
   type HttpFlags,
   parsePayload,
   valuesOf,
@@ -19,9 +20,10 @@ import {
   type OwnHello,
 } from '../../background/join-or-start.ts';
 import { isObject } from '../../base/object.ts';
-import { onEndSignal } from '../signals.ts';
 import { workingFolder } from '../working-folder.ts';
 import type { ServeOptions } from './serving.ts';
+
+const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export class HttpEntry {
   readonly #joining: Joining;
@@ -50,21 +52,34 @@ export class HttpEntry {
    */
   async serve(): Promise<number | undefined> {
     process.stderr.on('error', () => {}); // nobody reads it
-    process.on('SIGHUP', () => this.#send(FRAME.reload));
-    onEndSignal(() => this.#stop(), 0, ['SIGINT', 'SIGTERM']);
+    process.on('SIGHUP', this.#reload);
+    for (const signal of END_SIGNALS) process.on(signal, this.#stop);
+    try {
+      return await this.#serve();
+    } finally {
+      // Serving alone has its own.
+      process.off('SIGHUP', this.#reload);
+      for (const signal of END_SIGNALS) process.off(signal, this.#stop);
+    }
+  }
+
+  async #serve(): Promise<number | undefined> {
     const place = findMeetingPlace(process.env, workingFolder);
+    if ('reason' in place) return this.#giveUp(place);
     const next = new NextBackground();
-    let joined: Joined | JoinFailure =
-      'reason' in place ? place : await joinOrStart(this.#joining, place, this.#hello);
-    while (!('reason' in joined || 'reason' in place)) {
+    let joined = await joinOrStart(this.#joining, place, this.#hello);
+    while (!('reason' in joined)) {
       this.#generation++;
       const status = await this.#stay(joined);
       if (status !== undefined) return status;
       say('switchboard: the background process ended. Looking for another one.\n');
       joined = await next.join(this.#joining, place, this.#hello);
     }
+    return this.#giveUp(joined);
+  }
+
+  #giveUp({ reason, isExpected, failed }: JoinFailure): number | undefined {
     if (this.#isStopping) return 0;
-    const { reason, isExpected, failed } = joined as JoinFailure;
     if (isObject(failed)) throw unpackError(failed);
     const since = this.#generation === 0 ? '' : ' from now on';
     if (!isExpected) say(`switchboard: serving alone${since}: ${reason}\n`);
@@ -72,26 +87,24 @@ export class HttpEntry {
   }
 
   get #hello(): OwnHello {
-    const { configFile, serversFile, trust } = this.#options;
-    const option = (name: string, value: string | undefined) => (value ? [`${name}=${value}`] : []);
     const port = this.#port === undefined ? this.#flags.port : String(this.#port);
     const { host, auth, allowRemote, allowHost } = this.#flags;
     return {
-      args: [
-        ...option('--config', configFile),
-        ...option('--servers', serversFile),
-        ...option('--trust', trust),
-      ],
-      configFile,
+      args: formatServeArguments(this.#options),
+      configFile: this.#options.configFile,
       generation: this.#generation,
       http: { host, port, auth, allowRemote, allowHost },
     };
   }
 
-  #stop(): void {
+  readonly #reload = (): void => this.#send(FRAME.reload);
+
+  /** The second time, it doesn't wait for servers to stop. */
+  readonly #stop = (): void => {
+    if (this.#isStopping) process.exit(0);
     this.#isStopping = true;
     this.#send(FRAME.stop);
-  }
+  };
 
   #send(type: FrameType, content?: object): void {
     if (this.#link?.writable) this.#link.write(frameOf(type, content));

@@ -45,10 +45,14 @@ async function serveAlone(options: ServeOptions, settings: HttpSettings): Promis
   const log = createServingLog(workingFolder(), process.env);
   await using project = await openServedProject({ ...options, ...httpProject(settings), log });
   const say = (text: string): void => void process.stderr.write(text);
-  await using _listener = await openHttpListener({ project, settings, log, say });
-  using serving = beginServing(project, log);
-  await serving.stopped;
-  return 0;
+  const listener = await openHttpListener({ project, settings, log, say });
+  try {
+    using serving = beginServing(project, log);
+    await serving.stopped;
+    return 0;
+  } finally {
+    await listener[Symbol.asyncDispose]();
+  }
 }
 
 /** How a project is opened for hosts over HTTP. */

@@ -3,7 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SessionEnvironment } from '../../../src/background/environment.ts';
-import { ownVariables, parseServeArguments, valuesOf } from '../../../src/background/hello.ts';
+import {
+  formatServeArguments,
+  ownVariables,
+  parseServeArguments,
+  valuesOf,
+} from '../../../src/background/hello.ts';
 import { ownPlace, placeDifference } from '../../../src/background/place.ts';
 import { isReplayed, Replay, SessionSnapshot } from '../../../src/background/snapshot.ts';
 import { compareVersions } from '../../../src/background/versions.ts';
@@ -21,6 +26,14 @@ describe('arguments', () => {
     ],
   ])('%j can be served in the background', (args, options) => {
     expect(parseServeArguments(args)).toEqual(options);
+  });
+
+  test.each([
+    {},
+    { configFile: '-a=b.json', trust: 'all' },
+    { configFile: 'a b.json', serversFile: 'c.json' },
+  ])('%j can be written and read', (options) => {
+    expect(parseServeArguments(formatServeArguments(options))).toEqual(options);
   });
 
   test.each([

@@ -120,3 +120,43 @@ test('the report survives the way to another process', async () => {
     expect(parseBackgroundReport(value)).toBeUndefined();
   }
 });
+
+test('a command is named, with its hosts if it has any', async () => {
+  const report = await createBackgroundReport({
+    startedAt: '2026-03-14T12:00:00.000Z',
+    isAccepting: true,
+    sessions: [
+      session(1, 'codex'),
+      { ...session(2, 'codex'), command: 'switchboard serve --http' },
+      { ...withHosts(3), command: 'switchboard call' },
+      withHosts(4, 'codex', 'claude-code', 'codex'),
+      { ...withHosts(5, 'codex', 'claude-code', 'codex'), command: 'switchboard serve --http' },
+    ],
+    running: [],
+  });
+  expect(report.sessions.map(({ client }) => client)).toEqual([
+    'codex',
+    'switchboard serve --http (codex)',
+    'switchboard call',
+    'codex',
+    'switchboard serve --http (codex, claude-code)',
+  ]);
+});
+
+test('a session with several hosts counts wherever one of them is', async () => {
+  const http = {
+    ...session(1, 'codex', child('box', { state: 'ready', calls: 4 })),
+    numbers: [1, 5],
+  };
+  const servers = await serversOf({
+    sessions: [http, session(2, 'two', child('box', { state: 'ready', calls: 1 }))],
+    running: [{ name: 'box', live: live(7, 5, 2) }],
+  });
+  expect(servers).toMatchObject([{ name: 'box', pid: 7, sessions: 2, calls: 5 }]);
+});
+
+function withHosts(number: number, ...clients: string[]) {
+  const { facts, ...rest } = session(number, 'x');
+  const sessions = clients.map((client) => ({ client, revision: undefined, active: [] }));
+  return { ...rest, facts: { ...facts, sessions } };
+}

@@ -13,7 +13,7 @@ import { describe, expect } from 'vitest';
 import { agentProject, toml } from '../support/agent-project.ts';
 import { runSwitchboard } from '../support/command.ts';
 import { commitAll, git } from '../support/git.ts';
-import { configWith, createProject, PROGRAM, type Project } from '../support/project.ts';
+import { configWith, createProject, IS_SHARED, PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, textOf, toolsOf } from '../support/raw-host.ts';
 import { SCRIPTED_CODEX } from '../support/scripted-engine.ts';
 import { connectV1, startServing } from '../support/serve-http.ts';
@@ -221,7 +221,7 @@ describe('a running Switchboard', () => {
     const other = clonedProject();
     const host = await RawHost.connect(project);
     const stranger = await RawHost.connect({ ...other, env: project.env });
-    await isReachable(project, 2);
+    await isReachable(project, IS_SHARED ? 1 : 2);
     const call = async () => textOf(await host.call('one', 'echo', { text: 'hello' }));
     await itemsOf(project, 'approve', 'one');
     expect(await call()).toContain('hello');

@@ -54,7 +54,7 @@ export async function startSwitchboard({ dir, project, env }: Place): Promise<Su
     mock: { command: process.execPath, args: [MOCK, dir] },
   };
   writeFileSync(join(project, 'switchboard.config.json'), JSON.stringify({ mcpServers }, null, 2));
-  const args = [PROGRAM, 'serve', '--http', '--no-auth', '--port', '0'];
+  const args = [PROGRAM, 'serve', '--http', '--no-auth', '--port', '0', '--alone'];
   const logFile = join(dir, 'switchboard.log');
   const program = { command: process.execPath, args, cwd: project, env, logFile };
   return open(await serve(program, START_MS), [PROGRAM, '--alone'], [DIRECT_CALL, SUITE_CALL]);

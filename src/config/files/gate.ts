@@ -30,6 +30,9 @@ interface ReadOptions {
   readonly within?: readonly string[];
 }
 
+/** A file that is replaced again and again counts as foreign. */
+const MOST_READS = 5;
+
 const REFUSED = {
   problem:
     'It or its folder belongs to another user or is writable by everyone. Fix its owner or permissions, or add the folder to trust.directories in your own configuration.',
@@ -93,14 +96,18 @@ export class Gate {
       const read = readTextFile(file, maxBytes);
       return 'problem' in read ? read : { ...read, origin: undefined };
     }
-    const read = readOpenedFile(file, maxBytes);
-    if ('problem' in read) return read;
-    if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
-    const { text, stamp } = read;
-    if (!isProjects) return { text, origin: undefined, stamp };
-    const origin = (await this.#judged()).originOf(file, read, isNamed);
-    if (origin === 'refused') return REFUSED;
-    return { text, origin: origin === 'user' ? undefined : origin, stamp };
+    for (let reads = 1; ; reads++) {
+      const read = readOpenedFile(file, maxBytes);
+      if ('problem' in read) return read;
+      if (within && !isFileIn(within, file, read.stats)) return OUTSIDE;
+      const { text, stamp } = read;
+      if (!isProjects) return { text, origin: undefined, stamp };
+      const origin = (await this.#judged()).originOf(file, read, isNamed);
+      if (origin === 'refused') return REFUSED;
+      // Another program has just saved it: what was read counts as foreign, and the new file may be the user's.
+      if (origin === 'foreign' && reads < MOST_READS && isReplaced(file, read.stats)) continue;
+      return { text, origin: origin === 'user' ? undefined : origin, stamp };
+    }
   }
 
   /** Opens the judge for `originOf`. */
@@ -172,6 +179,11 @@ export async function isForeignUnread(file: string, read: GatedText, gate: Gate)
 /** Whether a link points to a file that `within` doesn't permit. */
 export function isOutside(read: GatedText): boolean {
   return read === OUTSIDE;
+}
+
+function isReplaced(file: string, { dev, ino }: Stats): boolean {
+  const now = statSync(file, { throwIfNoEntry: false });
+  return now !== undefined && (now.dev !== dev || now.ino !== ino);
 }
 
 /** `stats` are those of the file that was opened: the path may point to another one now. */

@@ -39,7 +39,7 @@ const THOROUGH = [
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
   'test/e2e/{agent-nesting,agent-rules,assistant-config,assistant-folder,back-pressure}.test.ts',
   'test/e2e/{call,doctor,eras,idle,import,line-breaks,login,network}.test.ts',
-  'test/e2e/{signatures,starting,tasks,terminal}.test.ts',
+  'test/e2e/{show,signatures,starting,tasks,terminal}.test.ts',
   'test/e2e/runners.test.ts', // installs packages with npx
   'test/e2e/matrix/{strangers,two-hosts}.test.ts',
   'test/unit/child/remote/{certificates,faults-remote,remote-children}.test.ts',
@@ -55,7 +55,7 @@ const IN_PART = [
   'test/e2e/assistant.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
   'test/e2e/{approvals,audit,hooks,hostile-repository,permissions,redaction,secrets,tool-changes}.test.ts',
-  'test/e2e/{agents,children,show,status}.test.ts',
+  'test/e2e/{agents,children,status}.test.ts',
   'test/unit/{rpc/framer,mcp/signature}.test.ts',
 ];
 

@@ -4,6 +4,7 @@ import { type Stats, statSync } from 'node:fs';
 import { SwitchboardError } from '../../base/errors.ts';
 import { pathInside, realPathOf } from '../../base/paths.ts';
 import { readOpenedFile, readTextFile } from '../../base/read-text.ts';
+import { codeOf } from '../../base/system-error.ts';
 import type {
   BasisText,
   FileOrigin,
@@ -182,8 +183,13 @@ export function isOutside(read: GatedText): boolean {
 }
 
 function isReplaced(file: string, { dev, ino }: Stats): boolean {
-  const now = statSync(file, { throwIfNoEntry: false });
-  return now !== undefined && (now.dev !== dev || now.ino !== ino);
+  try {
+    const now = statSync(file, { throwIfNoEntry: false });
+    return now !== undefined && (now.dev !== dev || now.ino !== ino);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false; // it can't be reached anymore
+  }
 }
 
 /** `stats` are those of the file that was opened: the path may point to another one now. */

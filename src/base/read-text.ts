@@ -66,12 +66,13 @@ export function readOpenedFile(file: string, maxBytes = MAX_BYTES, now = Date.no
 const SETTLED_MS = 2_000;
 
 function stampOf(before: Stats, after: Stats, now: number): string | undefined {
-  const stamp = formatStamp(before);
+  const stamp = fileStamp(before);
   const isSettled = now - before.ctimeMs > SETTLED_MS;
-  return isSettled && stamp === formatStamp(after) ? stamp : undefined;
+  return isSettled && stamp === fileStamp(after) ? stamp : undefined;
 }
 
-function formatStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+/** Changes whenever the file does, unless it changes twice in a moment. */
+export function fileStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return [dev, ino, size, mtimeMs, ctimeMs].join('/');
 }
 

@@ -23,6 +23,7 @@ import {
 import { wasUsedBefore } from './adopt.ts';
 import { type Batch, Batches } from './batches.ts';
 import { contentOf, hashOf } from './content.ts';
+import { type Excerpt, keepExcerpt, readExcerpt } from './excerpt.ts';
 import { Repositories } from './repositories.ts';
 import {
   type DecidedBy,
@@ -61,9 +62,13 @@ export class FileJudge implements Judge {
   readonly #marks: DownloadMarks;
   readonly #batches = new Batches();
   readonly #repositories = new Repositories();
-  readonly #store: TrustStore;
-  /** By kind, name and file. */
+  /** Undefined if everything is needed from the start. */
+  readonly #excerpt: Excerpt | undefined;
+  #loaded: TrustStore | undefined;
+  /** By kind, name and file; empty until the store is loaded. */
   readonly #known = new Map<string, TrustRecord[]>();
+  /** What was found among the known batches. */
+  readonly #found = new Set<string>();
   readonly #news = new Map<string, { readonly subject: Subject; readonly record: TrustRecord }>();
   /** The stamps of foreign files that were found just now, by path. */
   readonly #foreign = new Map<string, string>();
@@ -91,9 +96,18 @@ export class FileJudge implements Judge {
     this.#isListing = lists;
     this.#user = user;
     this.#statOf = statOf;
-    this.#store = readTrustStore(folders.home);
-    this.#marks = new DownloadMarks({ ...marks, unmarked: this.#store.unmarked });
-    for (const record of this.#store.records.values()) this.#index(record);
+    const isUsual = settings.mode === 'repository' && !lists;
+    this.#excerpt = isUsual ? readExcerpt(folders.home, folders.project) : undefined;
+    const { unmarked } = this.#excerpt ?? this.#store;
+    this.#marks = new DownloadMarks({ ...marks, unmarked });
+  }
+
+  /** All decisions: starts that find nothing new do without. */
+  get #store(): TrustStore {
+    if (this.#loaded) return this.#loaded;
+    this.#loaded = readTrustStore(this.#folders.home);
+    for (const record of this.#loaded.records.values()) this.#index(record);
+    return this.#loaded;
   }
 
   get judged(): readonly JudgedSubject[] {
@@ -109,6 +123,8 @@ export class FileJudge implements Judge {
   }
 
   get problem(): string | undefined {
+    // An excerpt was taken from a store that could be read.
+    if (this.#excerpt && !this.#loaded) return undefined;
     return this.#store.isDamaged ? damaged(this.#folders.home).text : undefined;
   }
 
@@ -132,7 +148,7 @@ export class FileJudge implements Judge {
     if (!isListed && !this.#areSafe(paths, stats)) return 'refused';
     if (mode === 'ask' || real === undefined) return 'foreign';
     // A file that came with a repository stays foreign until it changes.
-    if (stamp !== undefined && this.#store.foreign.get(file) === stamp) return 'foreign';
+    if (stamp !== undefined && this.#isKnownForeign(file, stamp)) return 'foreign';
     if (this.#areYours(paths, stats, isListed)) return 'yours';
     if (stamp !== undefined) this.#foreign.set(file, stamp);
     return 'foreign';
@@ -159,11 +175,24 @@ export class FileJudge implements Judge {
 
   #isKnown(batch: Batch): boolean {
     if (this.#isListing || this.#settings.mode !== 'repository') return false;
-    const { batches } = this.#store;
-    if (batch.stamp !== undefined && batches.has(batch.stamp)) return true;
-    if (!batches.has(batch.hash)) return false;
+    const { stamp } = batch;
+    if (stamp !== undefined && this.#finds(stamp)) return true;
+    if (!this.#finds(batch.hash)) return false;
     this.#batches.add(batch, true); // next time, its stamp will do
     return true;
+  }
+
+  #finds(batch: string): boolean {
+    const isFound = this.#excerpt?.batches.has(batch) || this.#store.batches.has(batch);
+    if (isFound) this.#found.add(batch);
+    return isFound;
+  }
+
+  #isKnownForeign(file: string, stamp: string): boolean {
+    const { project } = this.#folders;
+    const isExcerpted = this.#excerpt && pathInside(project, file) !== undefined;
+    const { foreign } = (isExcerpted ? this.#excerpt : undefined) ?? this.#store;
+    return foreign.get(file) === stamp;
   }
 
   grants(subject: Subject): boolean {
@@ -204,7 +233,10 @@ export class FileJudge implements Judge {
     const unmarked = this.#marks.news;
     const foreign = this.#foreign;
     const found = [this.#news.size, announced.length, batches.length, unmarked.size, foreign.size];
-    if (found.every((count) => count === 0)) return [];
+    if (found.every((count) => count === 0)) {
+      this.#keepExcerpt();
+      return [];
+    }
     const { home } = this.#folders;
     // A command that only looks creates no folder.
     if (!this.#announces && !isFolder(home)) return [];
@@ -220,6 +252,16 @@ export class FileJudge implements Judge {
     this.#news.clear();
     foreign.clear();
     return news.map(([hash, { subject, record }]) => ({ subject, hash, by: record.by }));
+  }
+
+  /** If the store had to be read, the next start can do with less. */
+  #keepExcerpt(): void {
+    const { home, project } = this.#folders;
+    const before = this.#excerpt?.batches ?? new Set<string>();
+    const all = new Set([...before, ...this.#found]);
+    const isNew = !this.#excerpt || all.size > before.size;
+    const isUsual = this.#settings.mode === 'repository' && !this.#isListing;
+    if (this.#loaded && isNew && isUsual) keepExcerpt(home, project, this.#loaded, [...all]);
   }
 
   #verdictOn(subject: Subject, hashes: readonly string[]): Verdict {

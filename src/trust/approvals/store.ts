@@ -6,7 +6,7 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { ifUnlocked, LockedError, type LockTimes, withLockFile } from '../../base/lock.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { isObject, parseIfJson } from '../../base/object.ts';
-import { readTextFile } from '../../base/read-text.ts';
+import { readOpenedFile } from '../../base/read-text.ts';
 import { isSystemError } from '../../base/system-error.ts';
 
 /** How something was approved or denied. */
@@ -54,6 +54,8 @@ export interface TrustStore {
   readonly foreign: ReadonlyMap<string, string>;
   /** It exists, but can't be understood. */
   readonly isDamaged: boolean;
+  /** The file's; undefined if there is none, or if it may be changing now. */
+  readonly stamp: string | undefined;
 }
 
 const FORM = 1;
@@ -67,7 +69,7 @@ const TIMES: LockTimes = { staleMs: 2_000, waitMs: 5_000 };
 /** Decisions that only the user makes. */
 const USERS: ReadonlySet<DecidedBy> = new Set<DecidedBy>(['user', 'host', 'command']);
 
-function trustFile(home: string): string {
+export function trustFile(home: string): string {
   return join(home, 'trust.json');
 }
 
@@ -76,13 +78,13 @@ function lockFile(home: string): string {
 }
 
 export function readTrustStore(home: string): TrustStore {
-  const read = readTextFile(trustFile(home), MOST_BYTES);
+  const read = readOpenedFile(trustFile(home), MOST_BYTES);
   const content = 'text' in read ? parseIfJson(read.text) : undefined;
   if (!isObject(content) || content['form'] !== FORM) {
     const isMissing = 'problem' in read && read.isMissing;
     const nothing = { since: undefined, records: new Map(), announced: new Set<string>() };
     const noStamps = { batches: new Set<string>(), unmarked: new Map(), foreign: new Map() };
-    return { ...nothing, ...noStamps, isDamaged: !isMissing };
+    return { ...nothing, ...noStamps, isDamaged: !isMissing, stamp: undefined };
   }
   const { since, records } = content;
   return {
@@ -93,6 +95,7 @@ export function readTrustStore(home: string): TrustStore {
     unmarked: stampsIn(content['unmarked']),
     foreign: stampsIn(content['foreign']),
     isDamaged: false,
+    stamp: 'stamp' in read ? read.stamp : undefined,
   };
 }
 
@@ -219,12 +222,12 @@ function newest(stamps: readonly (readonly [string, string])[]): object {
   return Object.fromEntries(stamps.slice(-MOST_STAMPS));
 }
 
-function stringsIn(value: unknown): Set<string> {
+export function stringsIn(value: unknown): Set<string> {
   const items: unknown[] = Array.isArray(value) ? value : [];
   return new Set(items.filter((one) => typeof one === 'string'));
 }
 
-function stampsIn(value: unknown): Map<string, string> {
+export function stampsIn(value: unknown): Map<string, string> {
   const entries: [string, unknown][] = isObject(value) ? Object.entries(value) : [];
   return new Map(entries.flatMap(([file, one]) => (typeof one === 'string' ? [[file, one]] : [])));
 }

@@ -59,7 +59,7 @@ const IN_PART = [
   'test/e2e/assistant.test.ts',
   'test/e2e/matrix/{changes,endings,logging,prompts,questions,refusals,resources,tools}.test.ts',
   'test/e2e/{approvals,audit,hooks,hostile-repository,permissions,redaction,secrets,tool-changes}.test.ts',
-  'test/e2e/{agents,children,status}.test.ts',
+  'test/e2e/{agents,children,cli,status}.test.ts',
   'test/unit/{rpc/framer,mcp/signature}.test.ts',
 ];
 

@@ -106,7 +106,7 @@ describe('Claude Code’s own agents', () => {
     expect(project.thread()).not.toHaveProperty('model');
   });
 
-  test('are listed by `agents`, along with skipped files', async () => {
+  slow('are listed by `agents`, along with skipped files', async () => {
     const project = agentProject(files);
     const { stdout } = await runSwitchboard(project, ['agents']);
     const plain = stdout.replaceAll(project.dir, '<project>');
@@ -302,7 +302,7 @@ test('without an engine, no server is started', async () => {
   expect(existsSync(started)).toBe(false);
 });
 
-test('runs share one engine and clean up a folder together', async () => {
+slow('runs share one engine and clean up a folder together', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') });
   const cwd = join(project.dir, 'work');
   mkdirSync(cwd);
@@ -454,7 +454,7 @@ test('the next Switchboard removes folders left by a killed one’s sandbox', as
   expect(await eventually(() => readdirSync(work).join() === '.codex')).toBe(true);
 });
 
-test('a run that takes too long is stopped, and its output is kept', async () => {
+slow('a run that takes too long is stopped, and its output is kept', async () => {
   const project = agentProject({ '.agents/a.toml': toml('Aide') }, { AGENTS_TIMEOUT_MS: '1500' });
   const host = await RawHost.connect(project);
   const { ok, output } = await runThrough(host, 'agent_aide', { task: 'script: hangs', cwd: '/' });
@@ -772,7 +772,7 @@ slow('`agents` reports invalid settings, filtered agents and empty folders', asy
   expect(off.stdout).toContain('All agent formats are disabled');
 });
 
-test('`run` runs an agent by any of its names, and exits with its status', async () => {
+slow('`run` runs an agent by any of its names, and exits with its status', async () => {
   const project = agentProject(ONE_OF_EACH);
   for (const name of ['agent_build_doctor', 'build_doctor', 'Build Doctor']) {
     const { status, stdout } = await runSwitchboard(project, ['run', name, 'mend it']);

@@ -232,7 +232,7 @@ describe('a server that cannot start explains why', () => {
     expect(textOf(await host.call('spaced', 'echo', { a: 1 }))).toBe('{"a":1}');
   });
 
-  test('it does not answer within childSpawnMs', async () => {
+  slow('it does not answer within childSpawnMs', async () => {
     const project = createProject(
       configWith(
         { mute: { command: 'sh', args: ['-c', 'echo getting ready >&2; exec sleep 600'] } },
@@ -424,12 +424,14 @@ describe('framing', () => {
     for (const line of lines) expect(line).toMatch(/^\{"jsonrpc":"2.0",.*\}$/);
   });
 
-  test('a server that needs headers works at its first use, and never gets both framings', async () => {
-    const project = createProject();
-    const log = join(project.dir, 'log.txt');
-    const script = project.write(
-      'notes.mjs',
-      `import { appendFileSync } from 'node:fs';
+  slow(
+    'a server that needs headers works at its first use, and never gets both framings',
+    async () => {
+      const project = createProject();
+      const log = join(project.dir, 'log.txt');
+      const script = project.write(
+        'notes.mjs',
+        `import { appendFileSync } from 'node:fs';
        const got = [];
        process.stdin.on('data', (chunk) => got.push(String(chunk)));
        process.on('exit', () => {
@@ -438,19 +440,22 @@ describe('framing', () => {
          appendFileSync(${JSON.stringify(log)}, JSON.stringify({ hasHeaders, hasLines }) + '\\n');
        });
        await import(${JSON.stringify(testServer('only-headers').args[0])});`,
-    );
-    project.write('switchboard.config.json', {
-      mcpServers: { old: { command: process.execPath, args: [script] } },
-    });
-    const host = await RawHost.connect(project);
-    expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe('{"text":"žluť 🦊"}');
-    await host.close();
-    // Which of the two ends first depends on the load.
-    expect(readFileSync(log, 'utf8').trim().split('\n').sort()).toEqual([
-      '{"hasHeaders":false,"hasLines":true}',
-      '{"hasHeaders":true,"hasLines":false}',
-    ]);
-  });
+      );
+      project.write('switchboard.config.json', {
+        mcpServers: { old: { command: process.execPath, args: [script] } },
+      });
+      const host = await RawHost.connect(project);
+      expect(textOf(await host.call('old', 'echo', { text: 'žluť 🦊' }))).toBe(
+        '{"text":"žluť 🦊"}',
+      );
+      await host.close();
+      // Which of the two ends first depends on the load.
+      expect(readFileSync(log, 'utf8').trim().split('\n').sort()).toEqual([
+        '{"hasHeaders":false,"hasLines":true}',
+        '{"hasHeaders":true,"hasLines":false}',
+      ]);
+    },
+  );
 
   slow('a server that needs more than half of childSpawnMs to start still works', async () => {
     const project = createProject(

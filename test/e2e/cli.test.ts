@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { type RunOptions, runSwitchboard } from '../support/command.ts';
 import { eventually, processesWith } from '../support/processes.ts';
 import { createProject, PROGRAM, type Project } from '../support/project.ts';
 import { MOCK_CHILD, testServer } from '../support/servers.ts';
+import { slow, test } from '../support/slow.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
 const projects: Project[] = [];
@@ -150,7 +151,7 @@ describe('--version and --help', () => {
     expect(stdout).toContain(`Usage: switchboard ${command}`);
   });
 
-  test.each([
+  slow.each([
     [['help'], ['--help']],
     [
       ['help', 'tools'],
@@ -454,7 +455,7 @@ describe('call', () => {
     expect(stderr).toContain(says);
   });
 
-  test.each([
+  slow.each([
     [['toolbox', 'complain', '{"text":"No tea left."}'], 'No tea left.\n', ''],
     [['toolbox', 'fail', '{"code":-32001,"message":"No tea."}'], '', 'No tea. (server "toolbox"'],
     [['toolbox', 'ecko'], '', 'Did you mean "echo"?'],
@@ -669,7 +670,7 @@ describe('config', () => {
     });
   });
 
-  test('schema prints a JSON Schema that accepts what the program accepts', async () => {
+  slow('schema prints a JSON Schema that accepts what the program accepts', async () => {
     const { status, stdout } = await run(createCliProject(), ['config', 'schema']);
     expect(status).toBe(0);
     expect(await runJson(createCliProject(), ['config', 'schema'])).toEqual(JSON.parse(stdout));
@@ -733,7 +734,7 @@ describe('servers that are off', () => {
 });
 
 describe('without a terminal', () => {
-  test('has no colours and no animation', async () => {
+  slow('has no colours and no animation', async () => {
     const project = createCliProject({ broken: BROKEN });
     for (const args of [['tools'], ['doctor'], ['config', 'check'], ['--help']]) {
       const { stdout, stderr } = await run(project, args, { env: { TERM: 'xterm-256color' } });
@@ -743,7 +744,7 @@ describe('without a terminal', () => {
 });
 
 describe('an interruption', () => {
-  test.each([[['tools']], [['doctor']], [['call', 'slow', 'echo']]])(
+  slow.each([[['tools']], [['doctor']], [['call', 'slow', 'echo']]])(
     'of %j while a server starts exits with 130 and leaves nothing',
     async (args) => {
       const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
@@ -828,7 +829,7 @@ describe('on a terminal', () => {
     expect(screen).not.toMatch(COLOUR);
   });
 
-  test('Ctrl-C stops a waiting command, with 130', async () => {
+  slow('Ctrl-C stops a waiting command, with 130', async () => {
     const project = createCliProject({ slow: testServer('starts-slowly', '600000') });
     const { status } = await runOnTerminal([...COMMAND, 'doctor'], {
       cwd: project.dir,

@@ -166,8 +166,10 @@ export class Switches implements ModeSession {
     } catch (error) {
       return failedResult(name, error);
     }
-    // The configuration or the switches may have changed meanwhile.
+    // The configuration or the switches may have changed meanwhile, and the server may have ended again.
     if (!this.#servers.some((child) => child.name === name)) return this.#refuse(name);
+    const ended = this.#failureOf(name);
+    if (ended) return failedResult(name, ended);
     if (audience.isStatic) return textResult(this.#introduce(name));
     if (this.#active.has(name)) return textResult(alreadyActiveText(name));
     this.#active.add(name);

@@ -149,6 +149,16 @@ test('a server that exits while the host fetches the list is reported as not rea
   expect(view.active).toEqual([]);
 });
 
+test('a server that exits once it has listed its tools is reported as not ready', async () => {
+  const child = new FakeChild('find');
+  const { board, pool } = createBoard([flip('a')], async () => child);
+  const { view } = openView(board);
+  const crashed = pool.warm('a').then(() => child.crash());
+  expect(await activate(view, 'a')).toBe('"a" is not ready: It has ended.');
+  expect(view.active).toEqual([]);
+  await crashed;
+});
+
 test('a server switched off while the host fetches the list is still reported as activated', async () => {
   const { board } = createBoard([flip('a')]);
   await begun(board);

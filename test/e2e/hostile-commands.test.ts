@@ -38,16 +38,34 @@ test('this covers every command of the program', () => {
   expect(Object.keys(COMMANDS).sort()).toEqual(commandNames().sort());
 });
 
-const TRIED: readonly (readonly [MainFile, readonly string[]])[] = [
-  ['json', ['--json']],
-  ...MAIN_FILES.map((main) => [main, []] as const),
+/** Commands that load the configuration in different ways. The others load it like one of these. */
+const LOADING = [
+  ['tools'],
+  ['config', 'check'],
+  ['config', 'print'],
+  ['doctor'],
+  ['status'],
+  ['agents'],
+  ['run', 'evil', 'do it'],
+  ['assistant', 'serve', '--folder', 'mcps/wrapped'],
+  ['show', 'flip', '--start', 'eager', '--user'],
 ];
 
-describe.each(TRIED)('commands in a hostile repository (%s %s)', (main, flags) => {
+/** Every command with a main file that is data, with one that is code, and with an invalid one. */
+const TRIED: readonly (readonly [MainFile, readonly string[], 'every command' | 'loading'])[] = [
+  ['json', ['--json'], 'every command'],
+  ...MAIN_FILES.map((main) => {
+    const isWhole = ['json', 'mjs', 'invalid'].includes(main);
+    return [main, [], isWhole ? 'every command' : 'loading'] as const;
+  }),
+];
+
+describe.each(TRIED)('in a hostile repository (%s %s), %s', (main, flags, which) => {
   test('run none of it and show none of its text', async () => {
     const project = await hostileProject({ main });
     const host = await RawHost.connect(project);
-    for (const args of [...Object.values(COMMANDS).flat(), ...MORE]) {
+    const commands = which === 'loading' ? LOADING : [...Object.values(COMMANDS).flat(), ...MORE];
+    for (const args of commands) {
       const command = [...args, ...flags];
       const { stdout, stderr } = await runSwitchboard(project, command, { input: SECRET });
       const traces = tracesOf(project, stdout + stderr);

@@ -369,10 +369,11 @@ describe('serving alone', () => {
     const project = createSharedProject(TOOLBOX);
     const dist = join(project.dir, 'program/dist');
     cpSync(join(ROOT, 'dist'), dist, { recursive: true });
-    for (const name of readdirSync(join(dist, 'chunks'))) {
-      if (name.startsWith('background-')) rmSync(join(dist, 'chunks', name));
-    }
-    const words = await servesAlone(project, { program: join(dist, 'index.js') });
+    const program = join(dist, 'index.js');
+    const [first, ...rest] = readFileSync(program, 'utf8').split('\n');
+    const fault = "if (process.argv[2] === 'background') require('./missing.js');";
+    writeFileSync(program, [first, fault, ...rest].join('\n'));
+    const words = await servesAlone(project, { program });
     expect(words).toBe(
       'switchboard: serving alone: the background process: it exited while starting. See logs/background.log in its home.\n',
     );

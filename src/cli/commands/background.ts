@@ -14,10 +14,14 @@ import { RunNote } from '../../base/orphans.ts';
 import { describeSystemError, isSystemError } from '../../base/system-error.ts';
 import { VERSION } from '../../base/version.ts';
 import { type ConfigScript, runHere } from '../../config/files/files.ts';
+import type { UnsavedStart } from '../../load-start.ts';
 import { Processes } from '../../pool/processes.ts';
 import { sessionParts } from '../serve/linked.ts';
 import { keepCompiledSoon, keepStdout } from '../serve/serving.ts';
 import { onEndSignal } from '../signals.ts';
+
+/** Set by the program's first file, unless the compiled code of this and its modules is saved already. */
+declare const __UNSAVED_START__: UnsavedStart | undefined;
 
 /** Where the entry that starts us waits for "ready" or an error text. */
 const REPORT = 3;
@@ -38,7 +42,6 @@ async function serveInBackground(home: string, build: string): Promise<number> {
     // Only an administrator can raise it again.
   }
   process.setMaxListeners(0); // each session has a few
-  keepStdout();
   const { env, argv } = process;
   const logs = logPlaces(home);
   const ownLog = createOwnLogStream(logs.background);
@@ -72,14 +75,11 @@ async function serveInBackground(home: string, build: string): Promise<number> {
   report('ready');
   log.info(`started (version ${VERSION}, pid ${process.pid}).`);
   const control = openBackgroundControl(background, { home, log, version: VERSION, processes });
-  control.catch((error: unknown) =>
-    log.warn(`"switchboard status" will not see this process: ${String(error)}`),
-  );
-  keepCompiledSoon(log);
+  keepCompiledSoon(log, typeof __UNSAVED_START__ === 'undefined' ? undefined : __UNSAVED_START__);
   onEndSignal(() => void background.stop(), 0);
   await background.ended;
   await processes[Symbol.asyncDispose]();
-  await (await control.catch(() => undefined))?.[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
   log.info('ended.');
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);

@@ -5,18 +5,16 @@ import { isObject } from '../base/object.ts';
 import { FRAME, FrameReader, frameOf } from './frames.ts';
 import { type Hello, parsePayload } from './hello.ts';
 import { isSameProof } from './hmac.ts';
-import { proofOf } from './meeting.ts';
+import { NONCE_BYTES, proofOf, randomHex } from './meeting.ts';
 
 const GREET_MS = 10_000;
-const NONCE_BYTES = 16;
 /** Before we know who it is. A hello may contain the last messages of a session. */
 const MOST_BYTES = 16 << 20;
 
 /** Undefined if it isn't an entry of this user, or says nothing. The stream is paused at the end. */
 export function greetEntry(stream: Duplex, secret: Buffer): Promise<Hello | undefined> {
   return new Promise((resolve) => {
-    const background = process.getBuiltinModule('node:crypto').randomBytes(NONCE_BYTES);
-    const challenge = { entry: '', background: background.toString('hex') };
+    const challenge = { entry: '', background: randomHex(NONCE_BYTES) };
     let bytes = 0;
     const settle = (hello: Hello | undefined): void => {
       clearTimeout(timer);

@@ -1,13 +1,12 @@
 // Joins the user's background process: connect, prove to each other that both are this user's, say hello, hand over
 // the variables it asks for, and wait for its consent.
-import { closeSync, openSync, readSync } from 'node:fs';
 import { connect as connectTo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isSuspended } from '../base/process-table.ts';
 import { FRAME, FrameReader, frameOf } from './frames.ts';
 import { type Hello, parsePayload, type Refusal, valuesOf, type WantedNames } from './hello.ts';
 import { isSameProof } from './hmac.ts';
-import { type Meeting, proofOf, readNote, readSecret } from './meeting.ts';
+import { type Meeting, NONCE_BYTES, proofOf, randomHex, readNote, readSecret } from './meeting.ts';
 
 type OnFrame = (type: number, payload: Buffer) => void;
 
@@ -71,7 +70,7 @@ function talk(
 ): Promise<Joined | JoinFailure | 'closed'> {
   const secret = readSecret(meeting);
   if (!secret) return Promise.resolve(failure(`${meeting.secretFile} is missing.`));
-  const nonce = randomHex();
+  const nonce = randomHex(NONCE_BYTES);
   return new Promise((resolve) => {
     const early: [type: number, payload: Buffer][] = [];
     let receive: OnFrame = (type, payload) => void early.push([type, payload]);
@@ -154,22 +153,4 @@ function failure(reason: string): JoinFailure {
 function describeProcess(meeting: Meeting): string {
   const note = readNote(meeting);
   return note ? `process ${note.pid}` : meeting.address;
-}
-
-const NONCE_BYTES = 16;
-
-function randomHex(): string {
-  const bytes = Buffer.alloc(NONCE_BYTES);
-  try {
-    const source = openSync('/dev/urandom', 'r');
-    try {
-      readSync(source, bytes);
-    } finally {
-      closeSync(source);
-    }
-  } catch {
-    // Windows. Loading it takes a few milliseconds.
-    process.getBuiltinModule('node:crypto').randomFillSync(bytes);
-  }
-  return bytes.toString('hex');
 }

@@ -141,7 +141,8 @@ export class Background {
     makePrivateSocket(address);
     this.#socket = inodeOf(address);
     const note = { pid: process.pid, start: await startTime(process.pid), place: processPlace() };
-    writeAtomically(meeting.noteFile, JSON.stringify(note), { mode: 0o600 });
+    // Without fsync: the process doesn't survive a power failure either, and a session is waiting.
+    writeAtomically(meeting.noteFile, JSON.stringify(note), { mode: 0o600, isDurable: false });
     this.#renewedAt = performance.now();
     const bug = (error: unknown): void => log.error(describeBug(error));
     const look = guard(bug, () => this.#look());

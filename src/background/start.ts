@@ -8,9 +8,9 @@ import { tryLockFile } from '../base/lock.ts';
 import { isFolder, makeFolder } from '../base/make-folder.ts';
 import { makePrivateFolder, minimalEnvironment, ownSession } from '../base/process.ts';
 import { isAlive, processPlace, startTime } from '../base/process-table.ts';
-import { sleep } from '../base/time.ts';
+import { sleep, uptimeMs } from '../base/time.ts';
 import { connectAt } from './join.ts';
-import { ensureSecret, type Meeting, readNote, socketProblem } from './meeting.ts';
+import { ensureSecret, hasSocket, type Meeting, readNote, socketProblem } from './meeting.ts';
 import { processWide } from './place.ts';
 
 export interface BackgroundStart {
@@ -46,14 +46,14 @@ const MOST_LOG_BYTES = 5 << 20;
 /** Connects to the background process, and starts it first if there is none. */
 export async function connectOrStart(options: BackgroundStart): Promise<Connected> {
   const { meeting } = options;
-  // The usual case comes first: it needs no clock, which Node loads on first use.
+  // The usual case comes first.
   const usual = await connectOnce(meeting);
   if (usual !== 'nobody') return usual;
   if (options.isUnwanted()) return { reason: 'it is turned off.', isExpected: true };
-  const end = performance.now() + LONGEST_MS;
+  const end = uptimeMs() + LONGEST_MS;
   let reason = 'it took too long to start.';
   let retryMs = FIRST_RETRY_MS;
-  while (performance.now() < end) {
+  while (uptimeMs() < end) {
     // Not before: joining alone writes nothing.
     makePrivateFolder(meeting.folder);
     const release = await tryLockFile(meeting.lockFile, LOCK_STALE_MS);
@@ -89,6 +89,8 @@ export async function connectOrStart(options: BackgroundStart): Promise<Connecte
 async function connectOnce(meeting: Meeting): Promise<Connected | 'nobody'> {
   const problem = socketProblem(meeting);
   if (problem !== undefined) return { reason: problem };
+  // Failing to connect takes longer than looking.
+  if (!hasSocket(meeting)) return 'nobody';
   const socket = await connectAt(meeting.address);
   return typeof socket === 'string' ? explainCode(socket, meeting) : { socket };
 }
@@ -119,9 +121,9 @@ async function clearStale(meeting: Meeting): Promise<string | undefined> {
     const isFresh = stats && Math.abs(Date.now() - stats.mtimeMs) < FOREIGN_STALE_MS;
     if (isFresh) return `${noteFile} belongs to another machine or container.`;
   } else if (note) {
-    const end = performance.now() + NOT_LISTENING_MS;
+    const end = uptimeMs() + NOT_LISTENING_MS;
     while (isAlive(note.pid) && (await startTime(note.pid)) === note.start) {
-      if (performance.now() > end) return `process ${note.pid} doesn't accept connections.`;
+      if (uptimeMs() > end) return `process ${note.pid} doesn't accept connections.`;
       await sleep(LONGEST_RETRY_MS);
     }
   }
@@ -148,7 +150,8 @@ async function startBackground({
       cwd: isFolder(homeFolder) ? homeFolder : home,
       // Sessions bring their own variables.
       env: { ...minimalEnvironment(environment), ...processWide(environment) },
-      stdio: ['ignore', 'ignore', errors ?? 'ignore', 'pipe'],
+      // What libraries print belongs in the log, too.
+      stdio: ['ignore', errors ?? 'ignore', errors ?? 'ignore', 'pipe'],
       ...ownSession(),
     });
     const report = await readReport(

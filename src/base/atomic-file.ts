@@ -22,6 +22,8 @@ export interface AtomicFileOptions {
   readonly mode: number;
   /** The replaced file: the new one gets its owner and mode instead. */
   readonly like?: Stats | undefined;
+  /** False if the file is worthless after a power failure, so it needn't be on the disk at once. */
+  readonly isDurable?: boolean;
   /** Called right before the rename. If it throws, nothing changes. */
   readonly beforeReplacing?: (() => void) | undefined;
 }
@@ -30,7 +32,7 @@ export interface AtomicFileOptions {
 export function writeAtomically(
   file: string,
   content: string | Uint8Array,
-  { mode, like, beforeReplacing }: AtomicFileOptions,
+  { mode, like, isDurable = true, beforeReplacing }: AtomicFileOptions,
 ): void {
   const unfinished = unfinishedName(file);
   try {
@@ -38,7 +40,7 @@ export function writeAtomically(
     try {
       if (like) copyRights(like, unfinished); // while it is still empty
       writeFileSync(descriptor, content);
-      fsyncSync(descriptor);
+      if (isDurable) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }

@@ -39,6 +39,9 @@ export interface BackgroundNote {
   readonly place: string;
 }
 
+/** What a background process first tells the entry that started it. Anything else is an error text. */
+export const READY = 'ready\n';
+
 /** Undefined if the path would be too long for a socket. */
 export function findMeeting(
   home: string,

@@ -164,10 +164,26 @@ export class Background {
     }
   }
 
+  /** Serves the entry that started us, if it says hello through this pipe. */
+  serveStarter(pipe: Socket): void {
+    pipe.on('error', () => {}); // `close` follows
+    const failing = this.#failing(pipe);
+    const welcome = (hello: Hello | undefined): void => {
+      if (hello) this.#keep(pipe, this.#welcome(pipe, hello));
+      else pipe.destroy();
+    };
+    void greetEntry(pipe, undefined).then(welcome).catch(failing);
+  }
+
   #accept(socket: Socket): void {
-    clearTimeout(this.#linger);
     socket.on('error', () => {}); // `close` follows
-    const work = this.#serve(socket).catch(this.#failing(socket));
+    this.#keep(socket, this.#serve(socket));
+  }
+
+  /** This process doesn't end before the connection has been served. */
+  #keep(socket: Socket, served: Promise<void>): void {
+    clearTimeout(this.#linger);
+    const work = served.catch(this.#failing(socket));
     this.#work.add(work);
     void work.then(() => {
       this.#work.delete(work);
@@ -176,12 +192,13 @@ export class Background {
   }
 
   async #serve(socket: Socket): Promise<void> {
-    const { log, parts } = this.#options;
     const hello = await greetEntry(socket, this.#secret);
-    if (!hello) {
-      socket.destroy();
-      return;
-    }
+    if (hello) await this.#welcome(socket, hello);
+    else socket.destroy();
+  }
+
+  async #welcome(socket: Socket, hello: Hello): Promise<void> {
+    const { log, parts } = this.#options;
     const refusal = await this.#refusalFor(hello);
     if (refusal) {
       socket.end(frameOf(FRAME.refused, refusal));

@@ -69,21 +69,20 @@ export async function joinOrStart(
   const { program, build, environment, onLog } = joining;
   try {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const hello = helloOf(joining, folder, own);
       const connected = await connectOrStart({
         meeting,
         program,
         build,
         environment,
         isUnwanted: () => isUnwanted(folder, environment, own.configFile),
-        firstWords: () => frameOf(FRAME.hello, hello),
+        firstWords: () => frameOf(FRAME.hello, helloOf(joining, folder, own)),
       });
       if ('reason' in connected) {
         const { reason, isExpected = false } = connected;
         return { ...failure(`the background process: ${reason}`), isExpected };
       }
       const { socket, isOurs } = connected;
-      const missing = isOurs ? undefined : hello;
+      const missing = isOurs ? undefined : helloOf(joining, folder, own);
       const joined = await joinOver(socket, meeting, missing, environment, onLog);
       if (joined === 'closed') continue;
       if ('socket' in joined || joined.isExpected) return joined;

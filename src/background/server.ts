@@ -9,6 +9,7 @@ import { isFolder } from '../base/make-folder.ts';
 import { makePrivateSocket } from '../base/process.ts';
 import { processPlace, startTime } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
+import { uptimeMs } from '../base/time.ts';
 import { findFolders } from '../config/files/places.ts';
 import { FRAME, frameOf, PROTOCOL } from './frames.ts';
 import { greetEntry } from './greet.ts';
@@ -143,7 +144,7 @@ export class Background {
     const note = { pid: process.pid, start: await startTime(process.pid), place: processPlace() };
     // Without fsync: the process doesn't survive a power failure either, and a session is waiting.
     writeAtomically(meeting.noteFile, JSON.stringify(note), { mode: 0o600, isDurable: false });
-    this.#renewedAt = performance.now();
+    this.#renewedAt = uptimeMs();
     const bug = (error: unknown): void => log.error(describeBug(error));
     const look = guard(bug, () => this.#look());
     this.#watch = setInterval(look, this.#options.watchMs ?? WATCH_MS);
@@ -158,8 +159,8 @@ export class Background {
       void this.stop();
     } else if (inodeOf(address) !== this.#socket) {
       this.retire(); // nobody can reach us anymore
-    } else if (performance.now() - this.#renewedAt > RENEW_NOTE_MS) {
-      this.#renewedAt = performance.now();
+    } else if (uptimeMs() - this.#renewedAt > RENEW_NOTE_MS) {
+      this.#renewedAt = uptimeMs();
       renew(noteFile);
     }
   }

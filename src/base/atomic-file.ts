@@ -13,7 +13,6 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from './system-error.ts';
 
@@ -54,6 +53,8 @@ export function writeAtomically(
 
 /** For caches, which can be rebuilt: doesn't block, and doesn't wait for the disk. */
 export async function writeCacheFile(file: string, content: string): Promise<void> {
+  // Lazy: loading it takes milliseconds, and nothing else needs it at the start.
+  const { rename, rm, writeFile } = process.getBuiltinModule('node:fs/promises');
   const unfinished = unfinishedName(file);
   try {
     await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });

@@ -87,6 +87,7 @@ await makeStartScript({
   entry: `${NEW}/index.mjs`,
   first: `${NEW}/index.js`,
   source: 'src/cli/run.ts',
+  background: 'src/cli/commands/background.ts',
   oldestNode,
   entryName,
   minify: true,

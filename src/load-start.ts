@@ -1,7 +1,7 @@
 // The first file of the built program. It refuses to run on an outdated Node, and runs one of two scripts: the entry
-// (src/entry), which joins the background process, or the start script, which does everything else. Both run from the
-// code that V8 compiled in an earlier run. Compiling takes much of the time until the first response, and Node 20 has
-// no cache for it.
+// (src/entry), which joins the background process, or the start script, which does everything else. A third one has
+// the background process's modules, which other chunks may also need. All run from the code that V8 compiled in an
+// earlier run. Compiling takes much of the time until the first response, and Node 20 has no cache for it.
 //
 // An outdated Node must be able to parse this file, so it's ES5 without imports and exports. The build fails on
 // anything newer.
@@ -19,11 +19,18 @@ type Script = (
   require: unknown,
   load: (specifier: string) => Promise<unknown>,
   unsaved: UnsavedStart | undefined,
-) => Record<string, unknown>;
+  start: unknown,
+) => Exports;
+
+/** Functions that return the values. */
+type Exports = Record<string, unknown>;
 
 /** Set by the build: the scripts' names, and the oldest Node that can run them, such as `20.19`. */
 declare var __START__: string;
 declare var __ENTRY__: string;
+declare var __BACKGROUND__: string;
+/** The module that the background script replaces. */
+declare var __BACKGROUND_CHUNK__: string;
 declare var __OLDEST_NODE__: string;
 /** Added by the build: the code of src/index.ts. */
 declare function runIndex(given: unknown): void;
@@ -44,7 +51,7 @@ if (isTooOld(process.versions.node, __OLDEST_NODE__) || !process.getBuiltinModul
 }
 
 if (isSession(process.argv[2]) || isToolServer(process.argv)) {
-  var exported = loadScript(__ENTRY__, getBuiltin);
+  var exported = loadScript(__ENTRY__, getBuiltin, undefined);
   var enter = (exported['enter'] as () => (entry: object) => void)();
   enter({ program: __filename, build: __START__, loadRest: runRest });
 } else {
@@ -56,10 +63,24 @@ function getBuiltin(name: string): unknown {
   return process.getBuiltinModule(name);
 }
 
-/** Other files get what they need from the start script through this module's exports. */
+/** Packages in the bundle may ask for something else. */
+function requireAny(name: string): unknown {
+  return getBuiltin(name) || require(name);
+}
+
+/** Other files get what they need from the scripts through this module's exports. */
 function runRest(given: unknown): void {
-  module.exports = loadScript(__START__, require);
+  var start = loadScript(__START__, requireAny, undefined);
+  start['./background'] = loadBackground;
+  module.exports = start;
   runIndex(given);
+}
+
+var background: Exports | undefined;
+
+function loadBackground(): Exports {
+  if (!background) background = loadScript(__BACKGROUND__, requireAny, module.exports);
+  return background;
 }
 
 /** Whether a host may have started us, for a session that can be shared. The entry looks more closely. */
@@ -86,7 +107,7 @@ function isTooOld(version: string, oldest: string): boolean {
 }
 
 /** Returns the script's exports. */
-function loadScript(name: string, requires: unknown): Record<string, unknown> {
+function loadScript(name: string, requires: unknown, start: unknown): Exports {
   // `require` would make Node look at every export of the module, and load the lazy ones.
   var fs = process.getBuiltinModule('fs');
   var vm = process.getBuiltinModule('vm');
@@ -110,12 +131,19 @@ function loadScript(name: string, requires: unknown): Record<string, unknown> {
     },
   };
   var run = script.runInThisContext() as Script;
-  return run(requires, load, isSaved || !isKept ? undefined : unsaved);
+  return run(requires, load, isSaved || !isKept ? undefined : unsaved, start);
 }
 
 /** In its own file: an outdated Node can't parse `import()`. */
 function load(specifier: string): Promise<unknown> {
+  if (specifier === __BACKGROUND_CHUNK__) return Promise.resolve(toModule(loadBackground()));
   return require(__dirname + '/chunks/import.cjs')(specifier) as Promise<unknown>;
+}
+
+function toModule(exported: Exports): Record<string, unknown> {
+  var values: Record<string, unknown> = {};
+  for (var name in exported) values[name] = (exported[name] as () => unknown)();
+  return values;
 }
 
 /**

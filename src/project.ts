@@ -7,7 +7,7 @@ import { describeBug, SwitchboardError } from './base/errors.ts';
 import { guard } from './base/guard.ts';
 import type { Log } from './base/log.ts';
 import type { TreeWatch } from './base/watch/tree-watch.ts';
-import type { Turns } from './base/watch/turns.ts';
+import { Turns } from './base/watch/turns.ts';
 import { type Config, isOff } from './config/config.ts';
 import type { RunScript } from './config/files/files.ts';
 import type { JudgedSubject, TrustedPart } from './config/judge.ts';
@@ -233,7 +233,7 @@ export class Project implements AsyncDisposable {
       import('./agents/watched.ts'),
     ]);
     if (this.#isClosed) return;
-    const { log, turns, hasAgents = false } = this.#options;
+    const { log, turns = new Turns(), hasAgents = false } = this.#options;
     const { files, children } = this.config;
     this.#watch = new Watch({
       trees: () => (this.config.watch === false ? [] : watchedTrees(this.config, hasAgents)),

@@ -127,7 +127,7 @@ async function startProbed(shared: SharedProgram, file: string): Promise<() => P
     detached: true,
   });
   const [report] = (await once(background.stdio[3] as Readable, 'data')) as [Buffer];
-  if (report.toString() !== 'ready')
+  if (report.toString().trim() !== 'ready')
     throw new Error(`The background process: ${report.toString()}`);
   background.unref();
   return async () => {

@@ -2,9 +2,10 @@
 import { describeBug } from '../base/errors.ts';
 import { guard } from '../base/guard.ts';
 import { isObject } from '../base/object.ts';
+import { EACH_SESSION, SESSION_PROJECTS } from '../host/background-methods.ts';
 import { createBackgroundReport, nameSession } from '../host/background-report.ts';
-import { type ControlMethods, type ControlOptions, openControl } from '../host/control.ts';
-import { EACH_SESSION, SESSION_PROJECTS } from '../host/control-client.ts';
+import type { ControlMethods, ControlOptions } from '../host/control.ts';
+import { openControlLater } from '../host/control-later.ts';
 import {
   parseStopRequest,
   type ServerStopped,
@@ -21,16 +22,25 @@ export interface BackgroundControlOptions extends Pick<ControlOptions, 'home' | 
   readonly processes: Processes;
 }
 
+/** The session that is waiting for this process comes first. */
+const CONTROL_AFTER_MS = 100;
 /** The requests that are passed on to every session. */
 const PASSED_ON = ['status', 'reload', 'recheck'];
 
 export function openBackgroundControl(
   background: Background,
   { home, log, version, processes }: BackgroundControlOptions,
-): Promise<AsyncDisposable> {
+): AsyncDisposable {
   const onBug = (error: unknown): void => log.error(describeBug(error));
   const methods = controlsOf(background, processes, onBug);
-  return openControl({ home, log, project: '', background: version, methods });
+  return openControlLater({
+    afterMs: CONTROL_AFTER_MS,
+    home,
+    log,
+    project: '',
+    background: version,
+    methods,
+  });
 }
 
 function controlsOf(

@@ -27,17 +27,24 @@ function digest(message: Uint8Array): Buffer {
   padded.set(message);
   padded[message.length] = 0x80;
   padded.writeUIntBE(message.length * 8, padded.length - 6, 6);
-  const state = new Int32Array(INITIAL);
+  constants ??= wordsIn(CONSTANTS);
+  const state = wordsIn(INITIAL);
   const words = new Int32Array(64);
   for (let block = 0; block < padded.length; block += BLOCK_BYTES) {
-    addBlock(state, words, padded, block);
+    addBlock(state, constants, words, padded, block);
   }
   const result = Buffer.alloc(32);
   for (let index = 0; index < 8; index++) result.writeInt32BE(state[index] as number, 4 * index);
   return result;
 }
 
-function addBlock(state: Int32Array, words: Int32Array, bytes: Buffer, at: number): void {
+function addBlock(
+  state: Int32Array,
+  added: Int32Array,
+  words: Int32Array,
+  bytes: Buffer,
+  at: number,
+): void {
   for (let t = 0; t < 16; t++) words[t] = bytes.readInt32BE(at + 4 * t);
   for (let t = 16; t < 64; t++) {
     const x = words[t - 15] as number;
@@ -56,8 +63,7 @@ function addBlock(state: Int32Array, words: Int32Array, bytes: Buffer, at: numbe
   let h = state[7] as number;
   for (let t = 0; t < 64; t++) {
     const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
-    const one =
-      (h + s1 + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (words[t] as number)) | 0;
+    const one = (h + s1 + ((e & f) ^ (~e & g)) + (added[t] as number) + (words[t] as number)) | 0;
     const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     h = g;
@@ -80,15 +86,16 @@ function addBlock(state: Int32Array, words: Int32Array, bytes: Buffer, at: numbe
 }
 
 /** From the square roots of the first primes, and from their cube roots. */
-const INITIAL = wordsIn('6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19');
-const CONSTANTS = wordsIn(
+const INITIAL = '6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19';
+const CONSTANTS =
   '428a2f9871374491b5c0fbcfe9b5dba53956c25b59f111f1923f82a4ab1c5ed5d807aa9812835b01243185be' +
-    '550c7dc372be5d7480deb1fe9bdc06a7c19bf174e49b69c1efbe47860fc19dc6240ca1cc2de92c6f4a7484aa' +
-    '5cb0a9dc76f988da983e5152a831c66db00327c8bf597fc7c6e00bf3d5a7914706ca63511429296727b70a85' +
-    '2e1b21384d2c6dfc53380d13650a7354766a0abb81c2c92e92722c85a2bfe8a1a81a664bc24b8b70c76c51a3' +
-    'd192e819d6990624f40e3585106aa07019a4c1161e376c082748774c34b0bcb5391c0cb34ed8aa4a5b9cca4f' +
-    '682e6ff3748f82ee78a5636f84c878148cc7020890befffaa4506cebbef9a3f7c67178f2',
-);
+  '550c7dc372be5d7480deb1fe9bdc06a7c19bf174e49b69c1efbe47860fc19dc6240ca1cc2de92c6f4a7484aa' +
+  '5cb0a9dc76f988da983e5152a831c66db00327c8bf597fc7c6e00bf3d5a7914706ca63511429296727b70a85' +
+  '2e1b21384d2c6dfc53380d13650a7354766a0abb81c2c92e92722c85a2bfe8a1a81a664bc24b8b70c76c51a3' +
+  'd192e819d6990624f40e3585106aa07019a4c1161e376c082748774c34b0bcb5391c0cb34ed8aa4a5b9cca4f' +
+  '682e6ff3748f82ee78a5636f84c878148cc7020890befffaa4506cebbef9a3f7c67178f2';
+/** Made when they're needed: an entry that starts the background process needs no proof. */
+let constants: Int32Array | undefined;
 
 function wordsIn(hex: string): Int32Array {
   const bytes = Buffer.from(hex, 'hex');

@@ -3,7 +3,7 @@ import { isFolder } from '../base/make-folder.ts';
 import { describeSystemError, isSystemError } from '../base/system-error.ts';
 import { VERSION } from '../base/version.ts';
 import { findFolders } from '../config/files/places.ts';
-import { PROTOCOL } from './frames.ts';
+import { FRAME, frameOf, PROTOCOL } from './frames.ts';
 import { type Hello, ownVariables } from './hello.ts';
 import { type Joined, type JoinFailure, joinOver } from './join.ts';
 import { findMeeting, type Meeting } from './meeting.ts';
@@ -75,13 +75,15 @@ export async function joinOrStart(
         build,
         environment,
         isUnwanted: () => isUnwanted(folder, environment, own.configFile),
+        firstWords: () => frameOf(FRAME.hello, helloOf(joining, folder, own)),
       });
       if ('reason' in connected) {
         const { reason, isExpected = false } = connected;
         return { ...failure(`the background process: ${reason}`), isExpected };
       }
-      const hello = helloOf(joining, folder, own);
-      const joined = await joinOver(connected.socket, meeting, hello, environment, onLog);
+      const { socket, isOurs } = connected;
+      const missing = isOurs ? undefined : helloOf(joining, folder, own);
+      const joined = await joinOver(socket, meeting, missing, environment, onLog);
       if (joined === 'closed') continue;
       if ('socket' in joined || joined.isExpected) return joined;
       if (!joined.isOver) return failure(`the background process: ${joined.reason}`);

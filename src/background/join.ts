@@ -1,13 +1,12 @@
 // Joins the user's background process: connect, prove to each other that both are this user's, say hello, hand over
 // the variables it asks for, and wait for its consent.
-import { closeSync, openSync, readSync } from 'node:fs';
 import { connect as connectTo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isSuspended } from '../base/process-table.ts';
 import { FRAME, FrameReader, frameOf } from './frames.ts';
 import { type Hello, parsePayload, type Refusal, valuesOf, type WantedNames } from './hello.ts';
 import { isSameProof } from './hmac.ts';
-import { type Meeting, proofOf, readNote, readSecret } from './meeting.ts';
+import { type Meeting, NONCE_BYTES, proofOf, randomHex, readNote, readSecret } from './meeting.ts';
 
 type OnFrame = (type: number, payload: Buffer) => void;
 
@@ -29,6 +28,8 @@ const SUSPECT_MS = 500;
 /** In all. Reading the configuration may run a script. */
 const LONGEST_MS = 60_000;
 
+const UNEXPECTED = 'it sent something unexpected.';
+
 /** The socket, or the system's error code. */
 export function connectAt(address: string): Promise<Socket | string> {
   return new Promise((resolve) => {
@@ -49,11 +50,14 @@ export function connectAt(address: string): Promise<Socket | string> {
   });
 }
 
-/** Resolves with a string if the connection ended: then the process is just stopping. */
+/**
+ * Resolves with a string if the connection ended: then the process is just stopping. No `hello`: we started the
+ * process, and it has it already.
+ */
 export async function joinOver(
   socket: Socket,
   meeting: Meeting,
-  hello: Hello,
+  hello: Hello | undefined,
   environment: NodeJS.ProcessEnv,
   onLog: (text: Buffer) => void,
 ): Promise<Joined | JoinFailure | 'closed'> {
@@ -65,13 +69,13 @@ export async function joinOver(
 function talk(
   socket: Socket,
   meeting: Meeting,
-  hello: Hello,
+  hello: Hello | undefined,
   environment: NodeJS.ProcessEnv,
   onLog: (text: Buffer) => void,
 ): Promise<Joined | JoinFailure | 'closed'> {
-  const secret = readSecret(meeting);
-  if (!secret) return Promise.resolve(failure(`${meeting.secretFile} is missing.`));
-  const nonce = randomHex();
+  const secret = hello && readSecret(meeting);
+  if (hello && !secret) return Promise.resolve(failure(`${meeting.secretFile} is missing.`));
+  const nonce = hello && randomHex(NONCE_BYTES);
   return new Promise((resolve) => {
     const early: [type: number, payload: Buffer][] = [];
     let receive: OnFrame = (type, payload) => void early.push([type, payload]);
@@ -100,6 +104,7 @@ function talk(
       const content = parsePayload(payload) ?? {};
       switch (type) {
         case FRAME.proof: {
+          if (!secret || nonce === undefined) return settle(failure(UNEXPECTED));
           const challenge = { entry: nonce, background: String(content['nonce']) };
           const expected = proofOf('background', secret, challenge);
           if (!isSameProof(content['proof'], expected)) {
@@ -128,7 +133,7 @@ function talk(
             failed: content['failed'],
           });
         default:
-          return settle(failure('it sent something unexpected.'));
+          return settle(failure(UNEXPECTED));
       }
     };
     const reader = new FrameReader(onFrame);
@@ -136,14 +141,15 @@ function talk(
       try {
         reader.push(chunk);
       } catch {
-        settle(failure('it sent something unexpected.'));
+        settle(failure(UNEXPECTED));
         socket.destroy();
       }
     };
     const closed = (): void => settle('closed');
     socket.on('data', read);
     socket.once('close', closed);
-    socket.write(frameOf(FRAME.greeting, { nonce }));
+    if (nonce === undefined) socket.resume();
+    else socket.write(frameOf(FRAME.greeting, { nonce }));
   });
 }
 
@@ -154,22 +160,4 @@ function failure(reason: string): JoinFailure {
 function describeProcess(meeting: Meeting): string {
   const note = readNote(meeting);
   return note ? `process ${note.pid}` : meeting.address;
-}
-
-const NONCE_BYTES = 16;
-
-function randomHex(): string {
-  const bytes = Buffer.alloc(NONCE_BYTES);
-  try {
-    const source = openSync('/dev/urandom', 'r');
-    try {
-      readSync(source, bytes);
-    } finally {
-      closeSync(source);
-    }
-  } catch {
-    // Windows. Loading it takes a few milliseconds.
-    process.getBuiltinModule('node:crypto').randomFillSync(bytes);
-  }
-  return bytes.toString('hex');
 }

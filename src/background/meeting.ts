@@ -39,6 +39,9 @@ export interface BackgroundNote {
   readonly place: string;
 }
 
+/** What a background process first tells the entry that started it. Anything else is an error text. */
+export const READY = 'ready\n';
+
 /** Undefined if the path would be too long for a socket. */
 export function findMeeting(
   home: string,
@@ -82,7 +85,7 @@ function defaultHome(): string | undefined {
 
 /** Why a socket can't be trusted to be this user's. Undefined if it can, or if there is none. */
 export function socketProblem({ folder, address }: Meeting): string | undefined {
-  if (address.startsWith('\\\\')) return undefined; // a pipe; the secret tells
+  if (isPipeName(address)) return undefined; // the secret tells
   const within = lstatSync(folder, { throwIfNoEntry: false });
   if (!within) return undefined;
   if (!within.isDirectory()) return `${folder} is not a folder.`;
@@ -91,6 +94,15 @@ export function socketProblem({ folder, address }: Meeting): string | undefined 
   if (!socket) return undefined;
   if (!socket.isSocket()) return `${address} is not a socket.`;
   return isOwner(socket) ? undefined : `${address} belongs to another user.`;
+}
+
+/** Whether it's worth trying to connect. */
+export function hasSocket({ address }: Meeting): boolean {
+  return isPipeName(address) || lstatSync(address, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isPipeName(address: string): boolean {
+  return address.startsWith('\\\\');
 }
 
 function isOwner({ uid }: Stats): boolean {
@@ -130,8 +142,7 @@ export function readSecret({ secretFile }: Meeting): Buffer | undefined {
 /** Creates the secret if there is none. Only for the holder of the lock. */
 export function ensureSecret(meeting: Meeting): void {
   if (readSecret(meeting)) return;
-  const { randomBytes } = process.getBuiltinModule('node:crypto');
-  const text = `${randomBytes(SECRET_BYTES).toString('hex')}\n`;
+  const text = `${randomHex(SECRET_BYTES)}\n`;
   try {
     writeFileSync(meeting.secretFile, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
@@ -139,6 +150,26 @@ export function ensureSecret(meeting: Meeting): void {
     if (codeOf(error) !== 'EEXIST') rmSync(meeting.secretFile, { force: true });
     throw error;
   }
+}
+
+/** Of the random value that each side sends. */
+export const NONCE_BYTES = 16;
+
+/** As hexadecimal digits. */
+export function randomHex(length: number): string {
+  const bytes = Buffer.alloc(length);
+  try {
+    const source = openSync('/dev/urandom', 'r');
+    try {
+      if (readSync(source, bytes) === length) return bytes.toString('hex');
+    } finally {
+      closeSync(source);
+    }
+  } catch {
+    // Windows
+  }
+  // Loading it takes a few milliseconds.
+  return process.getBuiltinModule('node:crypto').randomBytes(length).toString('hex');
 }
 
 /** The random values of both sides, in the order they were sent. */

@@ -9,6 +9,7 @@ import { isFolder } from '../base/make-folder.ts';
 import { makePrivateSocket } from '../base/process.ts';
 import { processPlace, startTime } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
+import { uptimeMs } from '../base/time.ts';
 import { findFolders } from '../config/files/places.ts';
 import { FRAME, frameOf, PROTOCOL } from './frames.ts';
 import { greetEntry } from './greet.ts';
@@ -141,8 +142,9 @@ export class Background {
     makePrivateSocket(address);
     this.#socket = inodeOf(address);
     const note = { pid: process.pid, start: await startTime(process.pid), place: processPlace() };
-    writeAtomically(meeting.noteFile, JSON.stringify(note), { mode: 0o600 });
-    this.#renewedAt = performance.now();
+    // Without fsync: the process doesn't survive a power failure either, and a session is waiting.
+    writeAtomically(meeting.noteFile, JSON.stringify(note), { mode: 0o600, isDurable: false });
+    this.#renewedAt = uptimeMs();
     const bug = (error: unknown): void => log.error(describeBug(error));
     const look = guard(bug, () => this.#look());
     this.#watch = setInterval(look, this.#options.watchMs ?? WATCH_MS);
@@ -157,16 +159,32 @@ export class Background {
       void this.stop();
     } else if (inodeOf(address) !== this.#socket) {
       this.retire(); // nobody can reach us anymore
-    } else if (performance.now() - this.#renewedAt > RENEW_NOTE_MS) {
-      this.#renewedAt = performance.now();
+    } else if (uptimeMs() - this.#renewedAt > RENEW_NOTE_MS) {
+      this.#renewedAt = uptimeMs();
       renew(noteFile);
     }
   }
 
+  /** Serves the entry that started us, if it says hello through this pipe. */
+  serveStarter(pipe: Socket): void {
+    pipe.on('error', () => {}); // `close` follows
+    const failing = this.#failing(pipe);
+    const welcome = (hello: Hello | undefined): void => {
+      if (hello) this.#keep(pipe, this.#welcome(pipe, hello));
+      else pipe.destroy();
+    };
+    void greetEntry(pipe, undefined).then(welcome).catch(failing);
+  }
+
   #accept(socket: Socket): void {
-    clearTimeout(this.#linger);
     socket.on('error', () => {}); // `close` follows
-    const work = this.#serve(socket).catch(this.#failing(socket));
+    this.#keep(socket, this.#serve(socket));
+  }
+
+  /** This process doesn't end before the connection has been served. */
+  #keep(socket: Socket, served: Promise<void>): void {
+    clearTimeout(this.#linger);
+    const work = served.catch(this.#failing(socket));
     this.#work.add(work);
     void work.then(() => {
       this.#work.delete(work);
@@ -175,12 +193,13 @@ export class Background {
   }
 
   async #serve(socket: Socket): Promise<void> {
-    const { log, parts } = this.#options;
     const hello = await greetEntry(socket, this.#secret);
-    if (!hello) {
-      socket.destroy();
-      return;
-    }
+    if (hello) await this.#welcome(socket, hello);
+    else socket.destroy();
+  }
+
+  async #welcome(socket: Socket, hello: Hello): Promise<void> {
+    const { log, parts } = this.#options;
     const refusal = await this.#refusalFor(hello);
     if (refusal) {
       socket.end(frameOf(FRAME.refused, refusal));

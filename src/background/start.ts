@@ -1,16 +1,22 @@
 // Starts the background process: connect, lock, connect again, clear what a killed one left, start. Of many entries
-// that start at the same moment, one starts it and the others wait.
+// that start at the same moment, one starts it and the others wait. That one joins through the pipe it made.
 import { closeSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { tryLockFile } from '../base/lock.ts';
 import { isFolder, makeFolder } from '../base/make-folder.ts';
 import { makePrivateFolder, minimalEnvironment, ownSession } from '../base/process.ts';
 import { isAlive, processPlace, startTime } from '../base/process-table.ts';
-import { sleep } from '../base/time.ts';
+import { sleep, uptimeMs } from '../base/time.ts';
 import { connectAt } from './join.ts';
-import { ensureSecret, type Meeting, readNote, socketProblem } from './meeting.ts';
+import {
+  ensureSecret,
+  hasSocket,
+  type Meeting,
+  READY,
+  readNote,
+  socketProblem,
+} from './meeting.ts';
 import { processWide } from './place.ts';
 
 export interface BackgroundStart {
@@ -22,11 +28,17 @@ export interface BackgroundStart {
   readonly environment: NodeJS.ProcessEnv;
   /** Asked before it's started. */
   readonly isUnwanted: () => boolean;
+  /** What it gets right away, before it's ready to read it. */
+  readonly firstWords: () => Buffer;
 }
 
 /** A socket, or a sentence about why there is none. */
 export type Connected =
-  | { readonly socket: Socket }
+  | {
+      readonly socket: Socket;
+      /** Whether we started the process, so that it knows us and has our first words. */
+      readonly isOurs: boolean;
+    }
   | { readonly reason: string; readonly isExpected?: boolean };
 
 /** In all: then the entry serves alone. */
@@ -46,14 +58,13 @@ const MOST_LOG_BYTES = 5 << 20;
 /** Connects to the background process, and starts it first if there is none. */
 export async function connectOrStart(options: BackgroundStart): Promise<Connected> {
   const { meeting } = options;
-  // The usual case comes first: it needs no clock, which Node loads on first use.
+  // The usual case comes first.
   const usual = await connectOnce(meeting);
   if (usual !== 'nobody') return usual;
   if (options.isUnwanted()) return { reason: 'it is turned off.', isExpected: true };
-  const end = performance.now() + LONGEST_MS;
-  let reason = 'it took too long to start.';
+  const end = uptimeMs() + LONGEST_MS;
   let retryMs = FIRST_RETRY_MS;
-  while (performance.now() < end) {
+  while (uptimeMs() < end) {
     // Not before: joining alone writes nothing.
     makePrivateFolder(meeting.folder);
     const release = await tryLockFile(meeting.lockFile, LOCK_STALE_MS);
@@ -70,27 +81,25 @@ export async function connectOrStart(options: BackgroundStart): Promise<Connecte
       const left = await clearStale(meeting);
       if (left !== undefined) return { reason: left };
       ensureSecret(meeting);
-      const problem = await startBackground(options);
+      const started = await startBackground(options);
+      if (typeof started !== 'string') return { socket: started, isOurs: true };
       // Another one may have been faster: an entry that held the lock before was killed.
-      if (problem !== undefined) {
-        const last = await connectOnce(meeting);
-        return last === 'nobody' ? { reason: problem } : last;
-      }
+      const last = await connectOnce(meeting);
+      return last === 'nobody' ? { reason: started } : last;
     } finally {
       release();
     }
-    const started = await connectOnce(meeting);
-    if (started !== 'nobody') return started;
-    reason = "it started, but doesn't accept connections.";
   }
-  return { reason };
+  return { reason: 'it took too long to start.' };
 }
 
 async function connectOnce(meeting: Meeting): Promise<Connected | 'nobody'> {
   const problem = socketProblem(meeting);
   if (problem !== undefined) return { reason: problem };
+  // Failing to connect takes longer than looking.
+  if (!hasSocket(meeting)) return 'nobody';
   const socket = await connectAt(meeting.address);
-  return typeof socket === 'string' ? explainCode(socket, meeting) : { socket };
+  return typeof socket === 'string' ? explainCode(socket, meeting) : { socket, isOurs: false };
 }
 
 /** Why the system doesn't connect us. */
@@ -119,9 +128,9 @@ async function clearStale(meeting: Meeting): Promise<string | undefined> {
     const isFresh = stats && Math.abs(Date.now() - stats.mtimeMs) < FOREIGN_STALE_MS;
     if (isFresh) return `${noteFile} belongs to another machine or container.`;
   } else if (note) {
-    const end = performance.now() + NOT_LISTENING_MS;
+    const end = uptimeMs() + NOT_LISTENING_MS;
     while (isAlive(note.pid) && (await startTime(note.pid)) === note.start) {
-      if (performance.now() > end) return `process ${note.pid} doesn't accept connections.`;
+      if (uptimeMs() > end) return `process ${note.pid} doesn't accept connections.`;
       await sleep(LONGEST_RETRY_MS);
     }
   }
@@ -130,13 +139,14 @@ async function clearStale(meeting: Meeting): Promise<string | undefined> {
   return undefined;
 }
 
-/** Resolves when it's ready, with an error text if it isn't. */
+/** Resolves with the pipe to it when it's ready, or with an error text. */
 async function startBackground({
   meeting,
   program,
   build,
   environment,
-}: BackgroundStart): Promise<string | undefined> {
+  firstWords,
+}: BackgroundStart): Promise<Socket | string> {
   const { home } = meeting;
   const { HOME: homeFolder = home } = environment;
   const errors = openErrors(home);
@@ -148,41 +158,48 @@ async function startBackground({
       cwd: isFolder(homeFolder) ? homeFolder : home,
       // Sessions bring their own variables.
       env: { ...minimalEnvironment(environment), ...processWide(environment) },
-      stdio: ['ignore', 'ignore', errors ?? 'ignore', 'pipe'],
+      // What libraries print belongs in the log, too.
+      stdio: ['ignore', errors ?? 'ignore', errors ?? 'ignore', 'pipe'],
       ...ownSession(),
     });
-    const report = await readReport(
-      child.stdio[3] as Readable,
-      new Promise((resolve) => {
-        child.once('error', (error) => resolve(`${process.execPath}: ${error.message}`));
-      }),
-    );
-    // One that hangs would be in the way of the next.
-    if (report !== undefined) child.kill('SIGKILL');
+    const failed = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(`${process.execPath}: ${error.message}`));
+    });
+    const pipe = child.stdio[3] as Socket;
+    pipe.on('error', () => {}); // `close` follows
+    pipe.write(firstWords());
+    const problem = await readReport(pipe, failed);
     child.unref();
-    return report;
+    if (problem === undefined) return pipe;
+    // One that hangs would be in the way of the next.
+    child.kill('SIGKILL');
+    pipe.destroy();
+    return problem;
   } finally {
     if (errors !== undefined) closeSync(errors);
   }
 }
 
-/** The background process writes "ready" or an error text, and closes the pipe. */
-async function readReport(pipe: Readable, failed: Promise<string>): Promise<string | undefined> {
-  let text = '';
+/** Resolves with an error text, or with undefined if it's ready. The rest can be read from the pipe. */
+async function readReport(pipe: Socket, failed: Promise<string>): Promise<string | undefined> {
+  let said = Buffer.alloc(0);
   let timer: NodeJS.Timeout | undefined;
   const report = new Promise<string>((resolve) => {
-    pipe.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-    });
-    pipe.on('error', () => resolve(''));
-    pipe.once('close', () => resolve(text));
+    const read = (part: Buffer): void => {
+      said = Buffer.concat([said, part]);
+      if (!said.toString('latin1').startsWith(READY)) return;
+      pipe.pause().off('data', read);
+      if (said.length > READY.length) pipe.unshift(said.subarray(READY.length));
+      resolve(READY);
+    };
+    pipe.on('data', read);
+    pipe.once('close', () => resolve(said.toString()));
     timer = setTimeout(() => resolve('it took too long to start.'), READY_MS);
   });
-  const said = (await Promise.race([report, failed])).trim();
+  const text = await Promise.race([report, failed]);
   clearTimeout(timer);
-  pipe.destroy();
-  if (said === 'ready') return undefined;
-  return said === '' ? 'it exited while starting. See logs/background.log in its home.' : said;
+  if (text === READY) return undefined;
+  return text.trim() || 'it exited while starting. See logs/background.log in its home.';
 }
 
 /** Its stderr, for crashes. Undefined if it can't be written. */

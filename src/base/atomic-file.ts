@@ -13,7 +13,6 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from './system-error.ts';
 
@@ -22,6 +21,8 @@ export interface AtomicFileOptions {
   readonly mode: number;
   /** The replaced file: the new one gets its owner and mode instead. */
   readonly like?: Stats | undefined;
+  /** False if the file is worthless after a power failure, so it needn't be on the disk at once. */
+  readonly isDurable?: boolean;
   /** Called right before the rename. If it throws, nothing changes. */
   readonly beforeReplacing?: (() => void) | undefined;
 }
@@ -30,7 +31,7 @@ export interface AtomicFileOptions {
 export function writeAtomically(
   file: string,
   content: string | Uint8Array,
-  { mode, like, beforeReplacing }: AtomicFileOptions,
+  { mode, like, isDurable = true, beforeReplacing }: AtomicFileOptions,
 ): void {
   const unfinished = unfinishedName(file);
   try {
@@ -38,7 +39,7 @@ export function writeAtomically(
     try {
       if (like) copyRights(like, unfinished); // while it is still empty
       writeFileSync(descriptor, content);
-      fsyncSync(descriptor);
+      if (isDurable) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
@@ -52,6 +53,8 @@ export function writeAtomically(
 
 /** For caches, which can be rebuilt: doesn't block, and doesn't wait for the disk. */
 export async function writeCacheFile(file: string, content: string): Promise<void> {
+  // Lazy: loading it takes milliseconds, and nothing else needs it at the start.
+  const { rename, rm, writeFile } = process.getBuiltinModule('node:fs/promises');
   const unfinished = unfinishedName(file);
   try {
     await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });

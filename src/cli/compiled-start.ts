@@ -7,8 +7,13 @@ import type { UnsavedStart } from '../load-start.ts';
 /** Injected by the build. Undefined when running from source or if already saved. */
 declare const __UNSAVED_START__: UnsavedStart | undefined;
 
-export function keepCompiledStart(log: Log): void {
-  const unsaved = typeof __UNSAVED_START__ === 'undefined' ? undefined : __UNSAVED_START__;
+/** `other` is another script that this process has loaded. */
+export function keepCompiledStart(log: Log, other?: UnsavedStart): void {
+  keep(typeof __UNSAVED_START__ === 'undefined' ? undefined : __UNSAVED_START__, log);
+  keep(other, log);
+}
+
+function keep(unsaved: UnsavedStart | undefined, log: Log): void {
   if (!unsaved) return;
   try {
     writeAtomically(unsaved.file, unsaved.make(), { mode: 0o644 });

@@ -138,6 +138,7 @@ export class Forwarder {
       }
       case FRAME.leaving:
         this.#isLeaving = true;
+        this.#input.pause(); // it's for the next process
         break;
       case FRAME.refused:
         // Only within this process: others have been asked before.

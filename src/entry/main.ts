@@ -3,6 +3,7 @@
 import { fstatSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { type Hello, parseServeArguments } from '../background/hello.ts';
+import { hmac, isSameProof } from '../background/hmac.ts';
 import {
   findMeetingPlace,
   helloOf,
@@ -64,6 +65,8 @@ declare const __UNSAVED_START__: UnsavedStart | undefined;
 /** For the next start. */
 function keepCompiled(): void {
   if (!__UNSAVED_START__) return;
+  // If we started the background process, this is the first time it runs. Most sessions need it.
+  isSameProof('', hmac(Buffer.alloc(1), ''));
   try {
     writeAtomically(__UNSAVED_START__.file, __UNSAVED_START__.make(), { mode: 0o644 });
   } catch {

@@ -5,6 +5,7 @@ import { processPlace } from '../base/process-table.ts';
 import { codeOf } from '../base/system-error.ts';
 import { METHOD_NOT_FOUND, RpcError } from '../rpc/message.ts';
 import { Verbatim } from '../rpc/verbatim.ts';
+import { EACH_SESSION, SESSION_PROJECTS } from './background-methods.ts';
 import { type ControlEndpoint, findEndpoints, removeEndpoint } from './endpoints.ts';
 import { createSocketPeer } from './socket-peer.ts';
 
@@ -21,11 +22,6 @@ export interface ControlAnswer {
 export interface ProgramAnswer extends ControlAnswer {
   readonly endpoint: ControlEndpoint;
 }
-
-/** Asks a background process to pass on a request to its sessions. */
-export const EACH_SESSION = 'each';
-/** Asks a background process which projects its sessions belong to. */
-export const SESSION_PROJECTS = 'projects';
 
 /** Responses may be larger than requests. */
 const ANSWER_BYTES = 16 << 20;

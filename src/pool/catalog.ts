@@ -3,7 +3,6 @@
 // identity: programs that write at the same time each replace a whole file, and one server never reads what was
 // learned about another.
 import { readdirSync, readFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeCacheFile } from '../base/atomic-file.ts';
 import { shortDigest } from '../base/digest.ts';
@@ -239,6 +238,7 @@ export class Catalog {
 
   /** Removes files from when the same declaration meant another server. */
   async #removeOutdated(file: string): Promise<void> {
+    const { readdir, rm } = process.getBuiltinModule('node:fs/promises'); // lazy
     const prefix = `${declarationIn(file)}-`;
     const outdated = (await readdir(this.#folder)).filter(
       (other) => other.startsWith(prefix) && other.endsWith('.json') && other !== file,

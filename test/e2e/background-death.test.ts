@@ -186,6 +186,7 @@ test('a background process that is told to stop is started again when it is need
 test('the host closes while there is no background process', async () => {
   const project = createRecorded();
   const host = await RawHost.connect(project);
+  await host.request('ping'); // what comes later would start another one
   process.kill(project.background(), 'SIGTERM');
   await eventually(() => project.backgrounds().length === 0);
   expect(await host.close()).toEqual({ code: 0, signal: null });

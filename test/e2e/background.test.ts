@@ -204,6 +204,27 @@ describe('starting', () => {
     expect(statSync(project.run).mode & 0o777).toBe(0o700);
   });
 
+  test('its compiled code is saved for the next one', async () => {
+    const project = createSharedProject(TOOLBOX);
+    const dist = join(project.dir, 'program/dist');
+    const isCompiled = (file: string): boolean => /\.txt\../.test(file);
+    const filter = (file: string): boolean => !isCompiled(file);
+    cpSync(join(ROOT, 'dist'), dist, { recursive: true, filter });
+    const program = join(dist, 'index.js');
+    const kept = (): string[] =>
+      readdirSync(join(dist, 'chunks'))
+        .filter((name) => isCompiled(name) && !name.endsWith('.new'))
+        .map((name) => name.replace(/-.*/, ''));
+    const first = await RawHost.connect(project, { program });
+    await eventually(() => kept().length === 3);
+    expect(kept().toSorted()).toEqual(['background', 'entry', 'start']);
+    await first.close();
+    await killBackground(project);
+    const second = await RawHost.connect(project, { program });
+    expect(await second.toolNames()).toEqual(['box_suite']);
+    await second.close();
+  });
+
   test('a process that was killed leaves nothing in the way', async () => {
     const project = createSharedProject(TOOLBOX);
     const first = await RawHost.connect(project);
@@ -369,10 +390,11 @@ describe('serving alone', () => {
     const project = createSharedProject(TOOLBOX);
     const dist = join(project.dir, 'program/dist');
     cpSync(join(ROOT, 'dist'), dist, { recursive: true });
-    for (const name of readdirSync(join(dist, 'chunks'))) {
-      if (name.startsWith('background-')) rmSync(join(dist, 'chunks', name));
-    }
-    const words = await servesAlone(project, { program: join(dist, 'index.js') });
+    const program = join(dist, 'index.js');
+    const [first, ...rest] = readFileSync(program, 'utf8').split('\n');
+    const fault = "if (process.argv[2] === 'background') require('./missing.js');";
+    writeFileSync(program, [first, fault, ...rest].join('\n'));
+    const words = await servesAlone(project, { program });
     expect(words).toBe(
       'switchboard: serving alone: the background process: it exited while starting. See logs/background.log in its home.\n',
     );

@@ -268,10 +268,10 @@ describe('a background process', () => {
       project,
       `const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
        if (isBackground) {
-         const { emit } = net.Server.prototype;
-         net.Server.prototype.emit = function (event, ...rest) {
-           if (event === 'connection') hang();
-           return emit.call(this, event, ...rest);
+         const { writeSync } = fs;
+         fs.writeSync = (file, ...rest) => {
+           writeSync(file, ...rest);
+           if (file === 3) hang(); // it's ready, and its entry waits
          };
        }`,
     );
@@ -326,10 +326,10 @@ describe('a background process', () => {
     const program = programAfter(
       project,
       `if (isBackground) {
-         const { emit } = net.Server.prototype;
-         net.Server.prototype.emit = function (event, ...rest) {
-           if (event === 'connection') process.kill(process.pid, 'SIGKILL');
-           return emit.call(this, event, ...rest);
+         const { writeSync } = fs;
+         fs.writeSync = (file, ...rest) => {
+           writeSync(file, ...rest);
+           if (file === 3) process.kill(process.pid, 'SIGKILL');
          };
        }`,
     );

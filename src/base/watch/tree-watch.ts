@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { guard } from '../guard.ts';
 import { codeOf } from '../system-error.ts';
 import { type Survey, surveyTrees, type WatchedNames, type WatchedTree } from './survey.ts';
-import { Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 export interface TreeWatchOptions {
   /** What to watch. It's asked before every look. */
@@ -21,7 +21,7 @@ export interface TreeWatchOptions {
   /** Files that existed then. If one is gone, that's news, too. */
   readonly expected?: readonly string[];
   /** Takes turns with others in the same process. */
-  readonly turns?: Turns | undefined;
+  readonly turns: Turns;
   /** Milliseconds without an event before it looks. */
   readonly quietMs?: number | undefined;
   /** Milliseconds between two looks without events. */
@@ -60,7 +60,7 @@ export class TreeWatch implements Disposable {
 
   constructor(options: TreeWatchOptions) {
     this.#options = options;
-    this.#turns = options.turns ?? new Turns();
+    this.#turns = options.turns;
     this.#since = options.since;
     this.#look(options.expected);
   }

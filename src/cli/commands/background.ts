@@ -1,10 +1,11 @@
 // The hidden command `switchboard background`: the process that serves all sessions of a user. Entries start it.
-import { closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isPlainData, type ScriptReport } from '../../background/config-script.ts';
 import { openBackgroundControl } from '../../background/control.ts';
-import { findMeeting } from '../../background/meeting.ts';
+import { findMeeting, READY } from '../../background/meeting.ts';
 import { ownPlace } from '../../background/place.ts';
 import { Background } from '../../background/server.ts';
 import { describeBug, SwitchboardError } from '../../base/errors.ts';
@@ -14,12 +15,16 @@ import { RunNote } from '../../base/orphans.ts';
 import { describeSystemError, isSystemError } from '../../base/system-error.ts';
 import { VERSION } from '../../base/version.ts';
 import { type ConfigScript, runHere } from '../../config/files/files.ts';
+import type { UnsavedStart } from '../../load-start.ts';
 import { Processes } from '../../pool/processes.ts';
 import { sessionParts } from '../serve/linked.ts';
 import { keepCompiledSoon, keepStdout } from '../serve/serving.ts';
 import { onEndSignal } from '../signals.ts';
 
-/** Where the entry that starts us waits for "ready" or an error text. */
+/** Set by the program's first file, unless the compiled code of this and its modules is saved already. */
+declare const __UNSAVED_START__: UnsavedStart | undefined;
+
+/** Where the entry that starts us waits for an error text, or until we're ready to serve it. */
 const REPORT = 3;
 const DEFAULT_UMASK = 0o022;
 
@@ -38,7 +43,6 @@ async function serveInBackground(home: string, build: string): Promise<number> {
     // Only an administrator can raise it again.
   }
   process.setMaxListeners(0); // each session has a few
-  keepStdout();
   const { env, argv } = process;
   const logs = logPlaces(home);
   const ownLog = createOwnLogStream(logs.background);
@@ -66,20 +70,17 @@ async function serveInBackground(home: string, build: string): Promise<number> {
       isInstalled: () => existsSync(join(dirname(program), 'chunks', build)),
     });
   } catch (error) {
-    report(explain(error, home));
+    report(`${explain(error, home)}\n`);
     return 1;
   }
-  report('ready');
+  if (report(READY)) serveStarter(background);
   log.info(`started (version ${VERSION}, pid ${process.pid}).`);
   const control = openBackgroundControl(background, { home, log, version: VERSION, processes });
-  control.catch((error: unknown) =>
-    log.warn(`"switchboard status" will not see this process: ${String(error)}`),
-  );
-  keepCompiledSoon(log);
+  keepCompiledSoon(log, typeof __UNSAVED_START__ === 'undefined' ? undefined : __UNSAVED_START__);
   onEndSignal(() => void background.stop(), 0);
   await background.ended;
   await processes[Symbol.asyncDispose]();
-  await (await control.catch(() => undefined))?.[Symbol.asyncDispose]();
+  await control[Symbol.asyncDispose]();
   log.info('ended.');
   // Timers of sessions that are gone must not keep it running.
   process.exit(0);
@@ -95,13 +96,23 @@ function addressOf(error: NodeJS.ErrnoException): string | undefined {
   return 'address' in error ? String(error.address) : undefined;
 }
 
-/** The entry may be gone. */
-function report(text: string): void {
+/** Returns false if nobody has started us for a session, or the entry is gone. */
+function report(text: string): boolean {
   try {
     writeSync(REPORT, text);
-    closeSync(REPORT);
+    return true;
   } catch {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(text);
+    return false;
+  }
+}
+
+/** The entry has no other way to us, and it has said hello before we were ready to read. */
+function serveStarter(background: Background): void {
+  try {
+    background.serveStarter(new Socket({ fd: REPORT, readable: true, writable: true }));
+  } catch {
+    // started by hand, with something else in its place
   }
 }
 

@@ -8,6 +8,7 @@ import { isScript } from '../../config/files/files.ts';
 import { findFolders } from '../../config/files/places.ts';
 import { harmlessName, type Judge } from '../../config/judge.ts';
 import { resolveLogging } from '../../config/settings/logging.ts';
+import type { UnsavedStart } from '../../load-start.ts';
 import { type Loaded, Project, type ProjectOptions } from '../../project.ts';
 import type { OpenAssistant } from '../../switchboard.ts';
 import { keepCompiledStart } from '../compiled-start.ts';
@@ -114,8 +115,8 @@ export function openServedProject(options: ServedOptions): Promise<Project> {
 }
 
 /** The program's own files, saved in compiled form a while after its start. */
-export function keepCompiledSoon(log: AdjustableLog): NodeJS.Timeout {
-  return setTimeout(() => keepCompiledStart(log), COMPILED_AFTER_MS).unref();
+export function keepCompiledSoon(log: AdjustableLog, other?: UnsavedStart): NodeJS.Timeout {
+  return setTimeout(() => keepCompiledStart(log, other), COMPILED_AFTER_MS).unref();
 }
 
 export interface Serving extends Disposable {

@@ -1,7 +1,6 @@
 // Finds and reads configuration files, without validating their content. JSON may have comments, trailing commas and
 // a byte order mark.
 import { existsSync, type Stats, statSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
@@ -154,7 +153,7 @@ function runScript(file: string): Promise<unknown> {
 /** A reload must see the current file, but Node caches ES modules by URL and CommonJS modules by path. */
 function importFile(path: string): Promise<object> {
   const { mtimeMs } = fileAt(path);
-  const { cache } = createRequire(path);
+  const { cache } = nodeModule().createRequire(path);
   delete cache[path];
   return import(`${pathToFileURL(path).href}?changed=${mtimeMs}`) as Promise<object>;
 }
@@ -192,6 +191,11 @@ function importText(text: string): Promise<object> {
   return import(`data:text/javascript,${encodeURIComponent(text)}`) as Promise<object>;
 }
 
+/** Lazy: few configurations have scripts. */
+function nodeModule() {
+  return process.getBuiltinModule('node:module');
+}
+
 function isCommonJs(file: string, text: string): boolean {
   if (extname(file) !== '.js') return extname(file) === '.cjs';
   return !/^\s*(?:import\b(?!\s*\()|export\b)/m.test(text);
@@ -205,12 +209,14 @@ function runOwnCommonJs(path: string, text: string): unknown {
     filename: path,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }) as (...given: unknown[]) => void;
+  const { createRequire } = nodeModule();
   run.call(module.exports, module, module.exports, createRequire(path), path, dirname(path));
   return module.exports;
 }
 
 function runCommonJs(file: string, text: string): unknown {
   const module: { exports: unknown } = { exports: {} };
+  const { createRequire, isBuiltin } = nodeModule();
   const requireBuiltin = (name: string): unknown => {
     if (isBuiltin(name)) return createRequire(file)(name);
     throw new Error(`it can't load ${name}, because only this file is approved`);

@@ -1,6 +1,7 @@
 // The background process's life, within this process: whom it greets, and when it ends.
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -155,6 +156,46 @@ test('nobody is heard without the key', async () => {
   const meeting = createMeeting();
   await open(meeting);
   expect(await sayHello(meeting, helloFor(meeting), Buffer.alloc(32))).toBeUndefined();
+});
+
+test('only the entry that started it needs no proof', async () => {
+  const meeting = createMeeting();
+  const background = await open(meeting);
+  const stranger = connect(meeting.address);
+  stranger.on('error', () => {}); // `close` follows
+  const closed = once(stranger, 'close');
+  stranger.write(frameOf(FRAME.hello, helloFor(meeting)));
+  await closed;
+  expect(stranger.bytesRead).toBe(0);
+
+  const pipe = createServer((socket) => background.serveStarter(socket));
+  onTestFinished(() => void pipe.close());
+  pipe.listen(join(meeting.folder, 'pipe'));
+  const starter = connect(join(meeting.folder, 'pipe'));
+  onTestFinished(() => void starter.destroy());
+  starter.write(frameOf(FRAME.hello, { ...helloFor(meeting), version: '0.9.0' }));
+  const answer = await new Promise<Spoken>((resolve) => {
+    const reader = new FrameReader((type, payload) =>
+      resolve({ type, content: JSON.parse(payload.toString()) as Spoken['content'] }),
+    );
+    starter.on('data', (chunk: Buffer) => reader.push(chunk));
+  });
+  expect(answer).toMatchObject({
+    type: FRAME.refused,
+    content: { reason: 'it is version 1.0.0.' },
+  });
+});
+
+test('a starter that says nothing does not keep it running', async () => {
+  const meeting = createMeeting();
+  const background = await open(meeting);
+  const pipe = createServer((socket) => background.serveStarter(socket));
+  onTestFinished(() => void pipe.close());
+  pipe.listen(join(meeting.folder, 'pipe'));
+  const starter = connect(join(meeting.folder, 'pipe'));
+  onTestFinished(() => void starter.destroy());
+  await once(pipe, 'connection');
+  await expect(background.stop()).resolves.toBeUndefined();
 });
 
 test('an older one does not start while a newer one runs', async () => {

@@ -56,6 +56,7 @@ function begin(trees: readonly WatchedTree[], more: Partial<TreeWatchOptions> = 
   const watcher = new TreeWatch({
     trees: () => trees,
     since: Date.now() + 60_000,
+    turns: new Turns(),
     quietMs: 40,
     onChange: async (paths) => void reports.push(paths),
     onProblem: (problem) => void problems.push(problem),

@@ -1,12 +1,8 @@
 // Requests to every session of a background process, through its one endpoint.
 import { expect, onTestFinished, test } from 'vitest';
+import { EACH_SESSION, SESSION_PROJECTS } from '../../../src/host/background-methods.ts';
 import { openControl } from '../../../src/host/control.ts';
-import {
-  askPrograms,
-  askRunning,
-  EACH_SESSION,
-  SESSION_PROJECTS,
-} from '../../../src/host/control-client.ts';
+import { askPrograms, askRunning } from '../../../src/host/control-client.ts';
 import { temporaryFolder } from '../../support/fake-child.ts';
 import { SILENT_LOG } from '../../support/silent-log.ts';
 

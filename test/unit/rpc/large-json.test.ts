@@ -61,17 +61,13 @@ const places = fc.array(fc.nat(), { maxLength: 12 });
 
 describe('a large message', () => {
   test('has the same value and text, wherever it was cut', () => {
-    const check = (sent: unknown, cuts: number[], indent: boolean): void => {
+    const check = (sent: unknown, cuts: number[], indent: boolean): boolean => {
       const text = JSON.stringify(sent, undefined, indent ? '\t' : '').replaceAll('\n', ' ');
       const bytes = Buffer.from(text);
       const json = read(cut(bytes, cuts));
-      if (toOneLine(text) !== text) {
-        expect(json).toBeUndefined();
-        return;
-      }
-      const hasLongKey = /"(?:[^"\\]|\\.){4097,}":/.test(text);
-      if (hasLongKey) return;
-      const got = LargeVerbatim.from(json as LargeJson);
+      const isPlain = toOneLine(text) === text;
+      if (!isPlain || !json) return !isPlain && !json;
+      const got = LargeVerbatim.from(json);
       const wanted = new Verbatim(text, JSON.parse(text));
       const result = got.member('result');
       expect(Buffer.concat(result?.pieces ?? []).toString()).toBe(wanted.member('result')?.text);
@@ -79,6 +75,7 @@ describe('a large message', () => {
       expect(result?.byteLength).toBe(Buffer.byteLength(wanted.member('result')?.text ?? ''));
       expect(JSON.stringify(got.value)).toBe(JSON.stringify(wanted.value));
       expect(got.value).toEqual(wanted.value);
+      return true;
     };
     fc.assert(fc.property(message, places, fc.boolean(), check), { numRuns: 150 });
   });

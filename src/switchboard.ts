@@ -107,7 +107,7 @@ const ROOTS_MS = 2_000;
 
 /** The parts of a session that the host's connection provides. */
 export type Connection = Pick<SessionOptions, 'send'> &
-  Partial<Pick<SessionOptions, 'eras' | 'openSurface' | 'lastId'>>;
+  Partial<Pick<SessionOptions, 'eras' | 'openSurface' | 'lastId' | 'sendPieces'>>;
 
 /** A host's session, from its connection's point of view. */
 export interface ConnectedSession {

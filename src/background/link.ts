@@ -95,6 +95,19 @@ export class EntryLink {
     stream.uncork();
   }
 
+  /** A large message for the host. */
+  sendPieces(receipt: Receipt, pieces: readonly Buffer[]): void {
+    const { stream } = this;
+    if (!stream.writable) return;
+    const head = encodeReceipt(receipt);
+    const length = pieces.reduce((sum, piece) => sum + piece.length, head.length);
+    stream.cork();
+    stream.write(frameHeader(FRAME.data, length));
+    stream.write(head);
+    for (const piece of pieces) stream.write(piece);
+    stream.uncork();
+  }
+
   /** Asks for the values of variables; undefined if the entry is gone. */
   askValues(names: WantedNames): Promise<Record<string, string> | undefined> {
     return new Promise((resolve) => {

@@ -9,7 +9,6 @@ import type { Config } from '../config/config.ts';
 import type { ConfigScript, RunScript } from '../config/files/files.ts';
 import { type HostListener, StdioHost } from '../host/stdio.ts';
 import type { Loaded, Project } from '../project.ts';
-import type { Framing } from '../rpc/framing.ts';
 import type { Outgoing } from '../rpc/message.ts';
 import type { Session } from '../session/session.ts';
 import type { Switchboard } from '../switchboard.ts';
@@ -353,10 +352,19 @@ function openHost(
     link.sendMessages(ledger.receipt(readBytes), messages, encoding);
     return true;
   };
+  const writePieces = (pieces: readonly Buffer[]): void => {
+    if (isReading) {
+      waiting.push(() => writePieces(pieces));
+      return;
+    }
+    confirmedBytes = readBytes;
+    link.sendPieces(ledger.receipt(readBytes), pieces);
+  };
   const host = new StdioHost({
     input,
     output: link.stream,
     write: write as Writable['write'],
+    writePieces,
     messageLimits: switchboard.hostLimits,
     onFull: () => connected.setFull(true),
     onDrained: () => connected.setFull(false),
@@ -375,9 +383,13 @@ function openHost(
     state.setActive(active);
     sendSnapshot();
   };
-  const send = (json: string, framing: Framing, message: Outgoing): void => {
+  /** False if the host must not get the message. */
+  const note = (message: Outgoing): boolean => {
     if (message.kind === 'answer') {
-      if (isReplayed(message.about)) return replay.noteAnswered();
+      if (isReplayed(message.about)) {
+        replay.noteAnswered();
+        return false;
+      }
       if (message.about !== undefined) ledger.close(message.about);
       for (const id of message.batch ?? []) ledger.close(id);
     } else if (
@@ -386,9 +398,17 @@ function openHost(
     ) {
       noteActive(); // a server was switched on or off
     }
-    host.send(json, framing);
+    return true;
   };
-  const connected = switchboard.openSession({ send, lastId: generation * IDS_PER_GENERATION });
+  const connected = switchboard.openSession({
+    send: (json, framing, message) => {
+      if (note(message)) host.send(json, framing);
+    },
+    sendPieces: (json, message) => {
+      if (note(message)) host.sendPieces(json);
+    },
+    lastId: generation * IDS_PER_GENERATION,
+  });
   const { session } = connected;
   for (const message of replay.messages) {
     state.note(message);

@@ -23,14 +23,18 @@ export class SessionSnapshot {
   readonly #messages = new Map<string, string>();
   #active: readonly string[] = [];
   #sent = '';
+  /** Asked after everything the host sends, and nearly always false. */
+  #mayHaveChanged = false;
 
   /** Remembers a message of the host if it changes the session's state. */
   note({ text, value, framing }: MessageEvent): void {
+    if (framing !== this.#framing) this.#mayHaveChanged = true;
     this.#framing = framing;
     if (!isObject(value) || typeof value['method'] !== 'string') return;
     const key = keyFor(value['method'], value['params']);
     if (key === undefined) return;
     const [kind, subject] = key;
+    this.#mayHaveChanged = true;
     // The last one counts, and comes last.
     this.#messages.delete(subject);
     if (kind === 'kept') this.#messages.set(subject, text);
@@ -38,11 +42,14 @@ export class SessionSnapshot {
 
   setActive(names: readonly string[]): void {
     this.#active = names;
+    this.#mayHaveChanged = true;
   }
 
   /** Undefined if nothing has changed since the last time. */
   takeChanged(): string | undefined {
+    if (!this.#mayHaveChanged) return undefined;
     if (this.#messages.size === 0 && this.#framing === 'newline') return undefined;
+    this.#mayHaveChanged = false;
     const kept: Kept = {
       framing: this.#framing,
       messages: [...this.#messages.values()],

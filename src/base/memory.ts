@@ -8,9 +8,9 @@ const QUIET_MS = 1_000;
 
 let timer: NodeJS.Timeout | undefined;
 
-/** Call this for every message. A second after the last large one, it runs a garbage collection. */
-export function noteHandled(text: string): void {
-  if (text.length < LARGE_CHARS) return;
+/** Call this with the length of every message. A second after the last large one, it runs a garbage collection. */
+export function noteHandled(length: number): void {
+  if (length < LARGE_CHARS) return;
   clearTimeout(timer);
   timer = setTimeout(() => void collectGarbage().catch(() => {}), QUIET_MS).unref(); // if it fails, V8 collects later
 }

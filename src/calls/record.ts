@@ -62,7 +62,7 @@ export function recordCalls(send: Send, sessions: SessionNumbers, listener: Call
         endedAt: now(),
         params,
         bytesIn: Buffer.byteLength(params.text),
-        bytesOut: result ? Buffer.byteLength(result.text) : 0,
+        bytesOut: result?.byteLength ?? 0,
         outcome,
         code: error instanceof SwitchboardError ? error.code : undefined,
       });

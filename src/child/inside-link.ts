@@ -2,6 +2,7 @@
 import { guard } from '../base/guard.ts';
 import type { Mask } from '../base/secrets.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import { receiveMessage } from './incoming.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
@@ -77,7 +78,7 @@ export class InsideLink implements Link {
 
   #receive(text: string): void {
     if (this.#held) this.#held.push(text);
-    else receiveMessage(this.peer, text, JSON.parse(text));
+    else receiveMessage(this.peer, new Verbatim(text, JSON.parse(text)));
   }
 
   stop(): Promise<void> {

@@ -9,9 +9,11 @@ import { createCutMask, type Mask } from '../base/secrets.ts';
 import { cleanText } from '../base/text.ts';
 import { Framer } from '../rpc/framer.ts';
 import type { Framing, OversizeEvent } from '../rpc/framing.ts';
+import { LargeVerbatim } from '../rpc/large-verbatim.ts';
 import { Outbox } from '../rpc/outbox.ts';
 import { Peer, type PeerOptions } from '../rpc/peer.ts';
 import type { ShapeLimits } from '../rpc/shape.ts';
+import { Verbatim } from '../rpc/verbatim.ts';
 import { receiveMessage } from './incoming.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { type Link, type LinkEnd, LinkEnded } from './link.ts';
@@ -65,7 +67,7 @@ export class ProcessLink implements Link {
   #stopping: Promise<void> | undefined;
   #hasSpoken = false;
   /** Messages that wait for the next turn of the event loop: a large one, and those behind it. */
-  #held: [text: string, value: unknown][] = [];
+  #held: Verbatim[] = [];
   #noise = '';
   /** How much input the server has read, and when it last read some. */
   #readBytes = 0;
@@ -104,7 +106,8 @@ export class ProcessLink implements Link {
       limitBytes: options.messageBytes,
       shape: options.messageShape,
       headers: 'content-length',
-      onMessage: ({ text, value }) => this.#receive(text, value),
+      onMessage: ({ text, value }) => this.#receive(new Verbatim(text, value)),
+      onLarge: (json) => this.#receive(LargeVerbatim.from(json)),
       onNoise: (line) => {
         this.#noise = line;
       },
@@ -239,13 +242,14 @@ export class ProcessLink implements Link {
     return unreadBytes > limit && now - this.#readAt > READS_NOTHING_MS;
   }
 
-  #receive(text: string, value: unknown): void {
+  #receive(message: Verbatim): void {
     this.#hasSpoken = true;
-    if (text.length < LARGE_CHARS && this.#held.length === 0) {
-      receiveMessage(this.peer, text, value);
+    const isSoonDone = message.maxLength < LARGE_CHARS || message.pieces !== undefined;
+    if (isSoonDone && this.#held.length === 0) {
+      receiveMessage(this.peer, message);
       return;
     }
-    this.#held.push([text, value]);
+    this.#held.push(message);
     if (this.#held.length === 1) this.#deliverLater();
   }
 
@@ -256,7 +260,7 @@ export class ProcessLink implements Link {
   }
 
   #deliverHeld(): void {
-    for (const [text, value] of this.#held.splice(0)) receiveMessage(this.peer, text, value);
+    for (const message of this.#held.splice(0)) receiveMessage(this.peer, message);
   }
 
   #destroyPipes(): void {

@@ -85,9 +85,12 @@ export class OpenRequests {
   }
 }
 
+/** Ids that can be written in only one way, which nearly all are. */
+const PLAIN_ID = /^(?:\d{1,15}|"[ !#-[\]-~]*")$/;
+
 /** A long number can be written in several ways. */
 function keyOf(id: string): string {
-  return JSON.stringify(JSON.parse(id));
+  return PLAIN_ID.test(id) ? id : JSON.stringify(JSON.parse(id));
 }
 
 function encode(json: string, framing: Framing): Buffer {

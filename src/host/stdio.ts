@@ -22,6 +22,8 @@ export interface StdioOptions {
   readonly output: Writable;
   /** How to write to it, if `output.write` was replaced. */
   readonly write?: Writable['write'];
+  /** Writes one message in pieces; by default, they are simply written. */
+  readonly writePieces?: (pieces: readonly Buffer[]) => void;
   /** Read for each message, since a reload may change them. */
   readonly messageLimits: ReadLimits;
   /** The host leaves too much unread. */
@@ -73,8 +75,13 @@ export class StdioHost {
 
   send(json: string, framing: Framing): void {
     this.#outbox.send(json, framing);
-    const { unreadBytes } = this.#outbox;
-    if (unreadBytes > MOST_UNREAD_BYTES) this.#noteUnread(unreadBytes);
+    this.#checkUnread();
+  }
+
+  /** A large message, as one line. */
+  sendPieces(json: readonly Buffer[]): void {
+    this.#outbox.sendPieces(json, this.#options.writePieces);
+    this.#checkUnread();
   }
 
   /** How many of the host's bytes have been dealt with. The rest may begin a message. */
@@ -107,6 +114,11 @@ export class StdioHost {
       input.once('error', () => resolve());
       input.once('close', () => resolve());
     });
+  }
+
+  #checkUnread(): void {
+    const { unreadBytes } = this.#outbox;
+    if (unreadBytes > MOST_UNREAD_BYTES) this.#noteUnread(unreadBytes);
   }
 
   #noteUnread(unreadBytes: number): void {

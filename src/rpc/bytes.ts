@@ -28,13 +28,23 @@ export class ByteCollector {
     this.#length += this.#buffer.write(text, this.#length);
   }
 
+  /** Drops everything behind this many bytes. */
+  shorten(length: number): void {
+    this.#length = length;
+  }
+
   textBetween(start: number, end: number): string {
     return this.#buffer.toString('utf8', start, Math.min(end, this.#length));
   }
 
+  /** Everything collected so far. The next append may overwrite it. */
+  get view(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
   /** Everything collected. The next append may overwrite it, so it must be used at once. */
   take(): Buffer {
-    const taken = this.#buffer.subarray(0, this.#length);
+    const taken = this.view;
     this.#length = 0;
     if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = EMPTY;
     return taken;
@@ -52,6 +62,7 @@ export class ByteCollector {
 
 /** Pieces of at least this size are kept as they are; smaller ones are copied together. */
 const WHOLE_PIECE_BYTES = 16 * 1024;
+const BLOCK_BYTES = 1 << 20;
 
 /**
  * Collects the pieces of one message and joins them once, at the end: a large message is copied only once, and its
@@ -60,6 +71,8 @@ const WHOLE_PIECE_BYTES = 16 * 1024;
 export class PieceList {
   readonly #small = new ByteCollector();
   #pieces: Buffer[] = [];
+  #block = EMPTY;
+  #blockLength = 0;
   #length = 0;
 
   get length(): number {
@@ -77,6 +90,39 @@ export class PieceList {
     }
   }
 
+  /**
+   * Like `append`, for a message that isn't joined but stays in memory for a while: copies the piece into a large
+   * block. The allocator returns those to the system, but hardly ever many small ones.
+   */
+  appendCopy(piece: Buffer): void {
+    this.#length += piece.length;
+    this.#closeSmall();
+    for (let from = 0; from < piece.length; ) {
+      if (this.#blockLength === this.#block.length) {
+        this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+        this.#blockLength = 0;
+      }
+      const copied = piece.copy(this.#block, this.#blockLength, from);
+      if (this.#blockLength > 0) this.#pieces.pop();
+      this.#blockLength += copied;
+      this.#pieces.push(this.#block.subarray(0, this.#blockLength));
+      from += copied;
+    }
+  }
+
+  /** Everything collected, as it is kept now. */
+  get pieces(): readonly Buffer[] {
+    return this.#small.length > 0 ? [...this.#pieces, this.#small.view] : this.#pieces;
+  }
+
+  /** The pieces, which nothing will overwrite. */
+  takePieces(): Buffer[] {
+    this.#closeSmall();
+    const pieces = this.#pieces;
+    this.#clear();
+    return pieces;
+  }
+
   /** Everything collected. The next append may overwrite it, so it must be used at once. */
   take(): Buffer {
     if (this.#pieces.length === 0) {
@@ -85,9 +131,15 @@ export class PieceList {
     }
     this.#closeSmall();
     const joined = Buffer.concat(this.#pieces, this.#length);
+    this.#clear();
+    return joined;
+  }
+
+  #clear(): void {
     this.#pieces = [];
     this.#length = 0;
-    return joined;
+    this.#block = EMPTY;
+    this.#blockLength = 0;
   }
 
   #closeSmall(): void {

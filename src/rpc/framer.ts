@@ -15,12 +15,15 @@ import {
 } from './framing.ts';
 import { findGluedHeader, Header, type HeaderNames } from './header.ts';
 import { parseJson } from './json-text.ts';
+import { type LargeJson, LargeReader } from './large-json.ts';
 import { LineReader } from './line.ts';
 import { OversizeDrain, oversizeEvent } from './oversize.ts';
 import { findExceeded, TooComplex } from './shape.ts';
 
 export interface FramerOptions extends FramerEvents, ReadLimits {
   readonly headers: HeaderNames;
+  /** Takes a large message that was read while it arrived, and wasn't decoded. Only for objects on a single line. */
+  readonly onLarge?: ((json: LargeJson) => void) | undefined;
 }
 
 /** The body that a header announced. */
@@ -31,6 +34,9 @@ interface Body {
   begun: boolean;
 }
 
+/** From this size, a line is read while it arrives. */
+const LARGE_BYTES = 512 * 1024;
+
 const LINE_FEED = 0x0a;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -40,6 +46,8 @@ export class Framer {
   readonly #lines: LineReader;
   /** The part of an incomplete line or body that has arrived. */
   readonly #pending = new PieceList();
+  /** Reads a large line along with `#pending`. */
+  #large: LargeReader | undefined;
   #header: Header | undefined;
   #body: Body | undefined;
   #block: Block | undefined;
@@ -83,6 +91,7 @@ export class Framer {
     if (this.#drain) this.#drain.finish();
     else if (this.#body?.begun) this.#readBody(this.#pending.take());
     else if (this.#body) this.#body.header.reportDropped(this.#options.headers, this.#options);
+    else if (this.#large) this.#endLarge(this.#large);
     else if (this.#pending.length > 0) this.#readLine(this.#pending.take());
     this.#dropHeader();
     if (this.#block?.isOpen) this.#block.end();
@@ -96,9 +105,35 @@ export class Framer {
       this.#drain ??= this.#createLineDrain();
     }
     if (this.#drain) this.#drainPiece(this.#drain, piece, lineFeed !== -1);
-    else if (lineFeed === -1) this.#pending.append(piece);
+    else if (this.#large) this.#takeLarge(this.#large, piece, lineFeed !== -1);
+    else if (lineFeed === -1) this.#appendLine(piece);
     else this.#readLine(this.#withPending(piece));
     return end + 1;
+  }
+
+  #appendLine(piece: Buffer): void {
+    const wasLarge = this.#pending.length >= LARGE_BYTES;
+    this.#pending.append(piece);
+    if (wasLarge || this.#pending.length < LARGE_BYTES || !this.#options.onLarge) return;
+    const { pieces } = this.#pending;
+    const isFresh = !this.#header && !this.#block?.isOpen;
+    if (!isFresh || pieces[0]?.[0] !== OPEN_BRACE) return;
+    this.#large = new LargeReader();
+    for (const one of pieces) this.#large.push(one);
+  }
+
+  #takeLarge(large: LargeReader, piece: Buffer, isLast: boolean): void {
+    this.#pending.appendCopy(piece);
+    large.push(piece);
+    if (isLast) this.#endLarge(large);
+  }
+
+  #endLarge(large: LargeReader): void {
+    this.#large = undefined;
+    const pieces = this.#pending.takePieces();
+    const json = large.finish(pieces, this.#options.shape);
+    if (json) this.#options.onLarge?.(json);
+    else this.#readLine(Buffer.concat(pieces));
   }
 
   #takeBody(body: Body, chunk: Buffer, at: number): number {
@@ -199,6 +234,7 @@ export class Framer {
 
   #createLineDrain(): OversizeDrain {
     this.#dropHeader();
+    this.#large = undefined;
     const drain = this.#block?.isOpen ? this.#block.endInOversize() : this.#createDrain('newline');
     drain.feed(this.#pending.take());
     return drain;

@@ -72,6 +72,12 @@ export function resultText(idText: string, result: Verbatim): string {
   return `{"jsonrpc":"2.0","id":${idText},"result":${result.text}}`;
 }
 
+/** Like `resultText`, for a result that wasn't decoded. */
+export function resultPieces(idText: string, pieces: readonly Buffer[]): Buffer[] {
+  const head = Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`);
+  return [head, ...pieces, Buffer.from('}')];
+}
+
 export function errorText(idText: string, { code, message, data }: RpcError): string {
   const tail = data === undefined ? '}}' : `,"data":${data.text}}}`;
   return `{"jsonrpc":"2.0","id":${idText},"error":{"code":${code},"message":${JSON.stringify(message)}${tail}`;

@@ -6,6 +6,7 @@ import { encodeMessage, type Framing } from './framing.ts';
 
 /** Larger messages are written at once: joining them with others would copy them. */
 const LARGE_CHARS = 65_536;
+const LINE_END = Buffer.from('\n');
 
 export class Outbox {
   readonly #stream: Writable;
@@ -30,10 +31,23 @@ export class Outbox {
     if (json.length > LARGE_CHARS) this.#flush();
   }
 
+  /** A large message without line breaks, as one line. */
+  sendPieces(json: readonly Buffer[], write = this.#writeAll): void {
+    this.#flush();
+    if (!this.#stream.writable) return;
+    write([...json, LINE_END]);
+  }
+
   /** Bytes that were sent and that the other side hasn't read. */
   get unreadBytes(): number {
     return this.#stream.writableLength;
   }
+
+  readonly #writeAll = (pieces: readonly Buffer[]): void => {
+    this.#stream.cork(); // one system call for many of them
+    for (const piece of pieces) this.#write(piece);
+    this.#stream.uncork();
+  };
 
   /** Node allocates three bytes per character for UTF-8 strings, so encode them here. */
   #writeLarge(text: string): void {

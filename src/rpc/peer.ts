@@ -15,6 +15,7 @@ import {
   type Outgoing,
   type OutgoingAnswer,
   RpcError,
+  resultPieces,
   resultText,
 } from './message.ts';
 import { type Params, type RequestOptions, Requests, RpcTimeout } from './requests.ts';
@@ -23,6 +24,8 @@ import { Verbatim } from './verbatim.ts';
 export interface PeerOptions {
   /** Puts one message on the wire; `message` says what it is. The owner calls `close` when the wire is gone. */
   readonly send: (json: string, message: Outgoing) => void;
+  /** Does the same for a message that is too large to become a string. It has no line breaks. */
+  readonly sendPieces?: ((json: readonly Buffer[], message: Outgoing) => void) | undefined;
   /** Answers a request. An RpcError becomes the answer; any other throw is an internal error. */
   readonly onRequest: (request: IncomingRequest) => Verbatim | Promise<Verbatim>;
   readonly onNotification: (method: string, params: Verbatim | undefined) => void;
@@ -45,6 +48,8 @@ export interface IncomingRequest {
 /** An answer that is ready to be sent. */
 export interface Answer extends OutgoingAnswer {
   readonly text: string;
+  /** The same in bytes, if the result wasn't decoded. */
+  readonly pieces?: readonly Buffer[];
 }
 
 /** How long requests that were cancelled at shutdown may take to answer. */
@@ -183,8 +188,14 @@ export class Peer {
 
   /** Bound once: it is the last step of every request. */
   readonly #sendAnswer = (answer: Answer | undefined): void => {
-    if (answer) this.#send(answer.text, answer);
+    if (answer?.pieces && this.#options.sendPieces) this.#sendPieces(answer.pieces, answer);
+    else if (answer) this.#send(answer.text, answer);
   };
+
+  #sendPieces(pieces: readonly Buffer[], message: Outgoing): void {
+    if (this.#closed) return;
+    guard(this.#options.onBug, () => this.#options.sendPieces?.(pieces, message))();
+  }
 
   #send(text: string, message: Outgoing): void {
     if (this.#closed) return;
@@ -219,8 +230,31 @@ function answerTo({ id, idText, cancellation: { reason } }: Running): Answer | u
 }
 
 function resultAnswer(about: Id, idText: string, result: Verbatim): Answer {
+  const { pieces } = result;
+  if (pieces) return new LargeAnswer(about, idText, result, pieces);
   const text = resultText(idText, result);
   return { kind: 'answer', about, result, error: undefined, text };
+}
+
+/** Its text is needed only if bytes can't be sent. */
+class LargeAnswer implements Answer {
+  readonly kind = 'answer';
+  readonly error = undefined;
+  readonly about: Id;
+  readonly result: Verbatim;
+  readonly pieces: readonly Buffer[];
+  readonly #idText: string;
+
+  constructor(about: Id, idText: string, result: Verbatim, pieces: readonly Buffer[]) {
+    this.about = about;
+    this.result = result;
+    this.pieces = resultPieces(idText, pieces);
+    this.#idText = idText;
+  }
+
+  get text(): string {
+    return resultText(this.#idText, this.result);
+  }
 }
 
 function errorAnswer(about: Id | undefined, idText: string, error: RpcError): Answer {

@@ -62,19 +62,27 @@ const SPACE = 0x20;
 /** Takes linear time and stops at the first limit that is exceeded. */
 export function findExceeded(json: Buffer, limits: ShapeLimits): TooComplex | undefined {
   if (json.length <= SMALL_BYTES) return undefined;
+  const name = exceededName(json, limits);
+  return name && new TooComplex(name, limits, json);
+}
+
+/** Whether a text of any size exceeds a limit. */
+export function exceedsShape(json: Buffer, limits: ShapeLimits): boolean {
+  return exceededName(json, limits) !== undefined;
+}
+
+function exceededName(json: Buffer, limits: ShapeLimits): TooComplex['name'] | undefined {
   let depth = 0;
   let members = 0;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) at = closingQuote(json, at + 1);
     else if (byte === COMMA) {
-      if (++members > limits.members) return new TooComplex('members', limits, json);
+      if (++members > limits.members) return 'members';
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (++depth > limits.depth) return new TooComplex('depth', limits, json);
+      if (++depth > limits.depth) return 'depth';
       // Its first member has no comma before it.
-      if (!isEmpty(json, at) && ++members > limits.members) {
-        return new TooComplex('members', limits, json);
-      }
+      if (!isEmpty(json, at) && ++members > limits.members) return 'members';
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
   }
   return undefined;

@@ -49,6 +49,16 @@ export class Verbatim {
     return this.#text;
   }
 
+  /** The text's bytes, if it arrived as so many that it wasn't decoded. */
+  get pieces(): readonly Buffer[] | undefined {
+    return undefined;
+  }
+
+  /** How many bytes the text has. */
+  get byteLength(): number {
+    return Buffer.byteLength(this.text);
+  }
+
   /** An upper bound for the text's length that costs nothing to get. */
   get maxLength(): number {
     return this.#text?.length ?? this.#parent?.maxLength ?? this.text.length;
@@ -173,7 +183,7 @@ interface Span {
  * Where the member at a path is. If a key is repeated the last one wins, as in JSON.parse. Throws if there is none: an
  * empty span would put the new text in front of the object.
  */
-function memberSpan(object: string, path: readonly string[]): Span {
+export function memberSpan(object: string, path: readonly string[]): Span {
   const span: Span = { start: 0, end: 0 };
   const open = skipBlanks(object, 0);
   if (object.charCodeAt(open) === OPEN_BRACE) walkObject(object, open, path, 0, span);

@@ -5,6 +5,7 @@ import { noteHandled } from '../base/memory.ts';
 import { isObject } from '../base/object.ts';
 import { type Era, META, UNSUPPORTED_VERSION } from '../mcp/eras.ts';
 import { BATCH_REVISION, HANDSHAKE_REVISIONS } from '../mcp/revisions.ts';
+import { decode } from '../rpc/bytes.ts';
 import {
   type BrokenEvent,
   type Framing,
@@ -39,6 +40,8 @@ export interface SessionOptions {
   readonly log: Log;
   /** Puts one message on the wire, in the framing the host uses; see PeerOptions.send. */
   readonly send: (json: string, framing: Framing, message: Outgoing) => void;
+  /** Does the same for a large message, if the transport can. Only for hosts that use lines. */
+  readonly sendPieces?: ((json: readonly Buffer[], message: Outgoing) => void) | undefined;
   /** The host has its first answers, so there's time for other work. */
   readonly onReady: () => void;
   /** The eras on offer; read once, with the first request. */
@@ -75,6 +78,7 @@ export class Session {
     this.#options = options;
     this.#peer = new Peer({
       send: (json, message) => this.#send(json, message),
+      sendPieces: options.sendPieces && ((json, message) => this.#sendPieces(json, message)),
       onRequest: (request) => this.#answer(request),
       onNotification: (method) => this.#noteNotification(method),
       onBug: this.#onBug,
@@ -90,7 +94,7 @@ export class Session {
 
   receive({ text, value, framing }: MessageEvent): void {
     this.#framing ??= framing;
-    noteHandled(text);
+    noteHandled(text.length);
     const message = new Verbatim(text, value);
     if (Array.isArray(value)) this.#receiveBatch(message).catch(this.#onBug);
     else if (isMessage(value)) this.#peer.receive(message);
@@ -220,6 +224,11 @@ export class Session {
     // Some hosts that use Content-Length count characters instead of bytes. In ASCII they're the same.
     const text = this.#framing === 'content-length' ? toAscii(json) : json;
     this.#options.send(text, this.#framing ?? 'newline', message);
+  }
+
+  #sendPieces(json: readonly Buffer[], message: Outgoing): void {
+    if (this.#framing !== 'content-length') this.#options.sendPieces?.(json, message);
+    else this.#send(decode(Buffer.concat(json)), message);
   }
 }
 

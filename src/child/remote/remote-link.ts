@@ -7,6 +7,7 @@ import { toOneLine } from '../../rpc/one-line.ts';
 import { oversizeEvent } from '../../rpc/oversize.ts';
 import { Peer, type PeerOptions } from '../../rpc/peer.ts';
 import { TooComplex } from '../../rpc/shape.ts';
+import { Verbatim } from '../../rpc/verbatim.ts';
 import type { Credentials } from '../credentials.ts';
 import { receiveMessage } from '../incoming.ts';
 import { type Link, type LinkEnd, LinkEnded } from '../link.ts';
@@ -183,7 +184,7 @@ export class RemoteLink implements Link {
   }
 
   #receive(text: string, value: unknown): void {
-    if (!(value instanceof TooComplex)) receiveMessage(this.peer, text, value);
+    if (!(value instanceof TooComplex)) receiveMessage(this.peer, new Verbatim(text, value));
     else judgeOversize(this.peer, oversizeEvent(value, 'newline'), this.#config);
   }
 

@@ -74,6 +74,7 @@ function openStdioHost(
   const connected = switchboard.openSession({
     ...shown,
     send: (json, framing) => host.send(json, framing),
+    sendPieces: (json) => host.sendPieces(json),
   });
   return { host, connected };
 }

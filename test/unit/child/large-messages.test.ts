@@ -3,9 +3,10 @@ import { ProcessLink } from '../../../src/child/process-link.ts';
 import { DEFAULTS } from '../../../src/config/defaults.ts';
 import { onBug } from '../../support/fake-child.ts';
 
-/** Prints a large message and a small one at once, and exits. */
+/** Prints a large message of many parts and a small one at once, and exits. */
 const PRINTER = `
-  const large = { jsonrpc: '2.0', method: 'large', params: { text: 'x'.repeat(3_000_000) } };
+  const items = Array.from({ length: 300_000 }, (_, index) => 'item ' + index);
+  const large = { jsonrpc: '2.0', method: 'large', params: { items } };
   const small = { jsonrpc: '2.0', method: 'small' };
   process.stdin.once('data', () => {
     process.stdout.write(JSON.stringify(large) + '\\n' + JSON.stringify(small) + '\\n', () => {

@@ -10,7 +10,7 @@ interface Framed {
   readonly oversize: OversizeEvent[];
 }
 
-type FrameOptions = Partial<Pick<FramerOptions, 'limitBytes' | 'shape' | 'headers'>>;
+type FrameOptions = Partial<Pick<FramerOptions, 'limitBytes' | 'shape' | 'headers' | 'onLarge'>>;
 
 export function startFramer(options: FrameOptions = {}): { framer: Framer; framed: Framed } {
   const framed: Framed = { messages: [], noise: [], broken: [], oversize: [] };

@@ -50,3 +50,13 @@ test('nothing is written to a stream that has ended', async () => {
 
   expect(writes).toEqual([]);
 });
+
+test('a message in pieces keeps its place, and becomes one line', async () => {
+  const { outbox, writes } = createOutbox();
+  outbox.send('{"first":1}', 'newline');
+  outbox.sendPieces([Buffer.from('{"text":"'), Buffer.from('abc'), Buffer.from('"}')]);
+  outbox.send('{"last":1}', 'newline');
+  await settled();
+
+  expect(writes.join('')).toBe('{"first":1}\n{"text":"abc"}\n{"last":1}\n');
+});

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import { LargeReader } from '../../../src/rpc/large-json.ts';
+import { LargeVerbatim } from '../../../src/rpc/large-verbatim.ts';
 import { type Outgoing, RpcError } from '../../../src/rpc/message.ts';
 import { Peer, type PeerOptions } from '../../../src/rpc/peer.ts';
 import { RpcTimeout } from '../../../src/rpc/requests.ts';
@@ -423,4 +425,30 @@ test('closing at once does not wait for the last answers', async () => {
   peer.close(new Error('We were told to end.'));
   await finished;
   expect(sent).toEqual([]);
+});
+
+function largeResult(): Verbatim {
+  const reader = new LargeReader();
+  const pieces = ['{"result":{"n":1.0,"text":"', 'x'.repeat(10_000), '"}}'].map((text) =>
+    Buffer.from(text),
+  );
+  for (const piece of pieces) reader.push(piece);
+  const json = reader.finish(pieces, { depth: 10, members: 10 });
+  return (json && LargeVerbatim.from(json).member('result')) ?? Verbatim.of('not read');
+}
+
+test('a large result is sent in pieces, or as text where only that can be sent', async () => {
+  const wanted = `{"jsonrpc":"2.0","id":"a","result":{"n":1.0,"text":"${'x'.repeat(10_000)}"}}`;
+  const written: string[] = [];
+  const onRequest = async () => largeResult();
+  const sendPieces = (json: readonly Buffer[]) => written.push(Buffer.concat(json).toString());
+  const inPieces = createPeer({ onRequest, sendPieces });
+  inPieces.receive({ id: 'a', method: 'read' });
+  await settled();
+  const asText = createPeer({ onRequest, send: (json) => written.push(json) });
+  asText.receive({ id: 'a', method: 'read' });
+  await settled();
+
+  expect(written).toEqual([wanted, wanted]);
+  expect(inPieces.sent).toEqual([]);
 });

@@ -14,7 +14,11 @@ test('after ten wrong tokens an address has to wait, and the right one still wor
   }
   const { status, headers, messages } = await send(host, sending('Bearer guess'));
   expect(status).toBe(429);
-  expect(headers).toMatchObject({ 'retry-after': '60', connection: 'close' });
+  // What is left of a minute: the ten requests may have taken seconds. The exact value is tested below.
+  expect(headers).toMatchObject({
+    'retry-after': expect.stringMatching(/^[1-5]?\d$|^60$/),
+    connection: 'close',
+  });
   expect(messages[0]?.error?.message).toBe(
     'Too many wrong tokens. Check the token, and wait before you retry.',
   );

@@ -55,7 +55,7 @@ const LOADING = [
 const TRIED: readonly (readonly [MainFile, readonly string[], 'every command' | 'loading'])[] = [
   ['json', ['--json'], 'every command'],
   ...MAIN_FILES.map((main) => {
-    const isWhole = ['json', 'mjs', 'invalid'].includes(main);
+    const isWhole = ['mjs', 'invalid'].includes(main);
     return [main, [], isWhole ? 'every command' : 'loading'] as const;
   }),
 ];

@@ -30,9 +30,7 @@ export function createProject(
 ): Project {
   const dir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
   projectFolders.add(dir);
-  // A background process may still write to it.
-  const retries = IS_SHARED ? { maxRetries: 10 } : {};
-  atEnd(() => rmSync(dir, { recursive: true, force: true, ...retries }));
+  atEnd(() => removeFolder(dir));
   const write = (path: string, content: string | object): string => {
     const file = join(dir, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -45,6 +43,23 @@ export function createProject(
   // Tests say when a changed configuration takes effect.
   const own = { HOME: join(dir, 'home'), SWITCHBOARD_WATCH: '0', ...alone };
   return { dir, write, env: { PATH, LANG: 'C.UTF-8', ...own } };
+}
+
+const MOST_ATTEMPTS = 20;
+
+/**
+ * A background process may still write to it. Node's `maxRetries` would only try again to remove the folder, and not
+ * what was added to it.
+ */
+function removeFolder(dir: string): void {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return rmSync(dir, { recursive: true, force: true });
+    } catch (error) {
+      const isAdded = (error as NodeJS.ErrnoException).code === 'ENOTEMPTY';
+      if (!isAdded || attempts === MOST_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** For servers that load a lot before they answer: a busy machine is slow. */

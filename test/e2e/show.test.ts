@@ -13,12 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Outcome, type RunOptions, runSwitchboard } from '../support/command.ts';
 import { createProject, PROGRAM, type Project } from '../support/project.ts';
 import { RawHost, toolsOf } from '../support/raw-host.ts';
 import { MOCK_CHILD } from '../support/servers.ts';
-import { slow, test } from '../support/slow.ts';
 
 const OWN = 'switchboard.config.json';
 const OF_USER = 'home/.switchboard/switchboard.config.json';
@@ -355,7 +354,7 @@ describe('writes to the effective file', () => {
 });
 
 describe('writes nothing', () => {
-  slow('if it already applies, by any rule', async () => {
+  test('if it already applies, by any rule', async () => {
     const project = createProject({
       [OWN]: { mcpServers: { a: MOCK_CHILD }, suites: { a: { start: 'eager' } } },
       '.switchboard/servers.json': { b: MOCK_CHILD },
@@ -400,7 +399,7 @@ describe('writes nothing', () => {
     expect(existsSync(join(project.dir, 'home'))).toBe(false);
   });
 
-  slow('to a JavaScript configuration, and says what to add', async () => {
+  test('to a JavaScript configuration, and says what to add', async () => {
     const file = 'switchboard.config.mjs';
     const text = `export default ${JSON.stringify({ mcpServers: { memory: MOCK_CHILD } })};\n`;
     const project = createProject({ [file]: text });
@@ -414,7 +413,7 @@ describe('writes nothing', () => {
     expect(await showWell(project, ['memory', 'flip', '--user'])).toContain('is shown as flip');
   });
 
-  slow('to a file that does not parse or is invalid', async () => {
+  test('to a file that does not parse or is invalid', async () => {
     const project = createProject({ [OWN]: '{"mcpServers": {}' });
     expect(await showBadly(project, ['memory', 'flip'])).toContain(`${OWN}:1:18: Invalid JSON`);
     expect(textOf(project, OWN)).toBe('{"mcpServers": {}');
@@ -510,7 +509,7 @@ describe('preserves the file', () => {
     expect(textOf(project, `${OWN}.new`)).toBe('of a repository');
   });
 
-  slow('during concurrent writes: each is applied, and nothing is lost', async () => {
+  test('during concurrent writes: each is applied, and nothing is lost', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `server${index}`);
     const mcpServers = Object.fromEntries(names.map((name) => [name, MOCK_CHILD]));
     const project = createProject({ [OWN]: { mcpServers } });

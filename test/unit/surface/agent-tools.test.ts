@@ -252,13 +252,16 @@ test('events are reported as progress, not too often, and never silent for long'
   await vi.advanceTimersByTimeAsync(25_000);
   end();
   await answer;
-  expect(told).toEqual([
+  const all = [
     { progress: 1, message: 'starts' },
     { progress: 2, message: 'goes on for long' },
     { progress: 3, message: 'still working (10 s)' },
     { progress: 4, message: 'still working (20 s)' },
-  ]);
-  expect(vi.getTimerCount()).toBe(0);
+  ];
+  expect(told).toEqual(all);
+  // Nothing follows the answer. Timers can't be counted: other test files in this process may have some.
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(told).toEqual(all);
 });
 
 test('a warning is sent at once, after the waiting event, and nothing follows the answer', async () => {

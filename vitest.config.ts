@@ -40,7 +40,7 @@ const THOROUGH = [
   'test/e2e/{json-output,log,nearest,odd-places,odd-servers,old-node,skill,warnings}.test.ts',
   'test/e2e/{agent-nesting,agent-rules,assistant-config,assistant-folder,back-pressure}.test.ts',
   'test/e2e/{call,doctor,eras,idle,import,line-breaks,login,network}.test.ts',
-  'test/e2e/{show,signatures,starting,tasks,terminal}.test.ts',
+  'test/e2e/{direct,large-results,show,signatures,starting,tasks,terminal}.test.ts',
   'test/e2e/not-shared.test.ts', // copies the program, and waits for time limits
   'test/e2e/background.test.ts',
   'test/e2e/background-{call,death,http,servers}.test.ts', // start many programs

@@ -97,7 +97,7 @@ describe('status, if none is running', () => {
 });
 
 describe('status, if some are running', () => {
-  test('shows each, this project’s first, and one that does not answer', async () => {
+  slow('shows each, this project’s first, and one that does not answer', async () => {
     const project = createProject(configWith(SERVERS));
     const home = homeOf(project);
     await startControlProgram(home, { project: '/elsewhere', status: 'never' });

@@ -5,7 +5,7 @@ import { SwitchboardError } from '../base/errors.ts';
 import { isObject } from '../base/object.ts';
 import { runProgram } from '../base/run-program.ts';
 import type { ConfigScript } from '../config/files/files.ts';
-import { Refused } from './serve-session.ts';
+import { Refused } from './session-parts.ts';
 
 /** The session that the script belongs to. */
 export interface ScriptSurroundings {

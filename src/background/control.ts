@@ -14,8 +14,8 @@ import {
 } from '../host/stop-request.ts';
 import { endServers, parseEndRequest } from '../pool/end-servers.ts';
 import type { Processes } from '../pool/processes.ts';
-import type { ServedSession } from './serve-session.ts';
 import type { Background } from './server.ts';
+import type { ServedSession } from './session-parts.ts';
 
 export interface BackgroundControlOptions extends Pick<ControlOptions, 'home' | 'log'> {
   readonly version: string;

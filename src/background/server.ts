@@ -17,7 +17,8 @@ import type { Hello } from './hello.ts';
 import { EntryLink } from './link.ts';
 import { type Meeting, readSecret } from './meeting.ts';
 import { type Place, placeDifference } from './place.ts';
-import { Refused, type ServedSession, type SessionParts, serveSession } from './serve-session.ts';
+import { serveSession } from './serve-session.ts';
+import { Refused, type ServedSession, type SessionParts } from './session-parts.ts';
 import { newerVersion } from './versions.ts';
 
 export interface BackgroundOptions {

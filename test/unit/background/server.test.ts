@@ -14,8 +14,8 @@ import {
   readSecret,
 } from '../../../src/background/meeting.ts';
 import { ownPlace } from '../../../src/background/place.ts';
-import type { SessionParts } from '../../../src/background/serve-session.ts';
 import { Background, type BackgroundOptions } from '../../../src/background/server.ts';
+import type { SessionParts } from '../../../src/background/session-parts.ts';
 import { SILENT_LOG } from '../../support/silent-log.ts';
 
 /** No session gets that far. */

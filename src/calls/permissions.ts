@@ -1,6 +1,7 @@
 // Applies `permissions` and `readOnly` to every call. Loaded only if a server has such rules.
 import { SwitchboardError } from '../base/errors.ts';
-import type { ChildConfig, Config, PermissionDecision } from '../config/config.ts';
+import type { ChildConfig, Config } from '../config/config.ts';
+import type { PermissionDecision } from '../config/permission-rules.ts';
 import { type AuditSink, noteDenial } from '../trust/audit/events.ts';
 import { type Call, type Interceptor, lazily } from './call.ts';
 import type { InterceptorParts } from './calls.ts';

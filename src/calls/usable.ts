@@ -1,5 +1,6 @@
 // Which of a server's tools, prompts and resources hosts see: those that `expose` and the permissions don't rule out.
-import type { ChildConfig, RuleTarget } from '../config/config.ts';
+import type { ChildConfig } from '../config/config.ts';
+import type { RuleTarget } from '../config/permission-rules.ts';
 import { isExposed } from '../config/server/expose.ts';
 import type { Tool } from '../mcp/tools.ts';
 import type { Pool } from '../pool/pool.ts';

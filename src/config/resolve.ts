@@ -1,10 +1,11 @@
 // Resolves the servers of a configuration: those that are used, and stand-ins for those that wait.
 import { didYouMean } from '../base/text.ts';
-import type { ChildConfig, PermissionRules } from './config.ts';
+import type { ChildConfig } from './config.ts';
 import { DEFAULTS } from './defaults.ts';
 import { needsApproval } from './files/gate.ts';
 import { fullLayers } from './files/layers.ts';
 import { harmlessName, isWaiting, type Verdict, WAITING_TEXT } from './judge.ts';
+import type { PermissionRules } from './permission-rules.ts';
 import { unknownServerKeys } from './schema/check.ts';
 import { formatPath } from './schema/wording.ts';
 import {

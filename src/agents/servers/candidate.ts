@@ -1,7 +1,8 @@
 // The servers agents can get, wherever they are declared, before an agent's own selection.
 import { resolve } from 'node:path';
-import type { Expose, RuledServer, ServerRules } from '../../config/config.ts';
+import type { Expose } from '../../config/config.ts';
 import { expandHome } from '../../config/files/globs.ts';
+import type { RuledServer, ServerRules } from '../../config/permission-rules.ts';
 import { withoutVariables } from '../../config/server/expand.ts';
 import type { AgentServer } from '../agent.ts';
 

@@ -10,9 +10,9 @@ import {
   type Expose,
   type HookSettings,
   isOff,
-  type RuledServer,
 } from '../../config/config.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
+import { type RuledServer } from '../../config/permission-rules.ts';
 import { declareServer } from '../../config/server/declare.ts';
 import { withoutVariables } from '../../config/server/expand.ts';
 import { isPackageRunner } from '../../config/server/runners.ts';

@@ -1,13 +1,8 @@
 // `switchboard permissions explain <server> <tool>`: whether a tool can be used, and which rule applies.
 import { isObject } from '../../base/object.ts';
 import { didYouMean, printable } from '../../base/text.ts';
-import {
-  type ChildConfig,
-  type Config,
-  isOff,
-  type Permission,
-  type RuleTarget,
-} from '../../config/config.ts';
+import { type ChildConfig, type Config, isOff } from '../../config/config.ts';
+import { type Permission, type RuleTarget } from '../../config/permission-rules.ts';
 import { isExposed } from '../../config/server/expose.ts';
 import type { Hints } from '../../mcp/annotations.ts';
 import type { Lists } from '../../pool/catalog.ts';

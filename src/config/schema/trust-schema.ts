@@ -1,8 +1,8 @@
 // The schemas of what protects the user: `permissions`, `sandbox`, `audit`, `hooks` and `trust`.
 import * as z from 'zod/mini';
-import { PERMISSIONS } from '../config.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { TRUST_MODES } from '../judge.ts';
+import { PERMISSIONS } from '../permission-rules.ts';
 import { atLeastOne, key, MOST_BYTES, milliseconds, nonEmpty, strings } from './schema-parts.ts';
 
 export const permissionsSchema = z.strictObject({

@@ -1,6 +1,6 @@
 // One rule under `permissions`: which server and which tools its text means. A server's name may contain `__`, so that
 // depends on the servers there are.
-import type { RuleHints, RuleTarget } from '../config.ts';
+import type { RuleHints, RuleTarget } from '../permission-rules.ts';
 import { foldName, matchesPattern } from './expose.ts';
 
 export interface ServerNames {

@@ -5,7 +5,7 @@
 // Rules that restrict (deny, ask) are read generously: they ignore case and separators, and also apply to a server
 // with the same command or address. Rules that permit (allow, and `!` under ask) are read exactly.
 import { didYouMean } from '../../base/text.ts';
-import type { Permission, PermissionRules, RuledServer, ServerRules } from '../config.ts';
+import type { Permission, PermissionRules, RuledServer, ServerRules } from '../permission-rules.ts';
 import { foldName } from './expose.ts';
 import {
   asWritten,

@@ -5,7 +5,7 @@ import type {
   RuleHints,
   RuleTarget,
   ServerRules,
-} from '../config.ts';
+} from '../permission-rules.ts';
 import { isTooLong } from './expose.ts';
 import { onlyReads, type Rule } from './permission-rule.ts';
 

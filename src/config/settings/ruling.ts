@@ -1,8 +1,9 @@
 // Everything that restricts servers, across all files: permissions, `readOnly`, and what the user's own files say.
 // Loaded only if a file restricts something.
-import type { PermissionRules, ServerRules } from '../config.ts';
+
 import { fullLayers, type Layer } from '../files/layers.ts';
 import type { Folders } from '../files/places.ts';
+import type { PermissionRules, ServerRules } from '../permission-rules.ts';
 import type { Declaration } from '../server/command.ts';
 import { Permissions } from '../server/permissions.ts';
 import type { LaunchPlace } from '../server/same-server.ts';

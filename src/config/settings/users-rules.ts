@@ -1,9 +1,10 @@
 // The user's restrictions stick: what the user's own files hide, turn off or limit to reading, no project can bring
 // back. They bind a server by its name and, unless the user declared it, by its command or address. Loaded only if a
 // file has permissions or restricts a server.
-import type { RuledServer } from '../config.ts';
+
 import { type Layer, suiteOf } from '../files/layers.ts';
 import type { Folders } from '../files/places.ts';
+import type { RuledServer } from '../permission-rules.ts';
 import type { SuiteKeys } from '../schema/schema.ts';
 import { formatPath } from '../schema/wording.ts';
 import { type Declaration, resolveCommand } from '../server/command.ts';

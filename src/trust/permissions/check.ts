@@ -4,13 +4,13 @@ import { SwitchboardError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { isObject } from '../../base/object.ts';
 import { didYouMean, revealHidden } from '../../base/text.ts';
+import type { ChildConfig } from '../../config/config.ts';
 import type {
-  ChildConfig,
   PermissionDecision,
   PermissionRules,
   RuleTarget,
   ServerRules,
-} from '../../config/config.ts';
+} from '../../config/permission-rules.ts';
 import type { Caller } from '../../mcp/caller.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Pool } from '../../pool/pool.ts';

@@ -3,8 +3,8 @@ import { SwitchboardError } from '../../base/errors.ts';
 import { isObject } from '../../base/object.ts';
 import { setKey } from '../../config/change/edit.ts';
 import { rewriteFile } from '../../config/change/rewrite.ts';
-import type { PermissionDecision, PermissionRules } from '../../config/config.ts';
 import { isScript, parseJsonc, withoutByteOrderMark } from '../../config/files/files.ts';
+import type { PermissionDecision, PermissionRules } from '../../config/permission-rules.ts';
 import { checkConfigFile } from '../../config/schema/check.ts';
 
 /** What to add to which file, as a sentence; undefined if no rule means exactly this target. */

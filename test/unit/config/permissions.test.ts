@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { PermissionDecision, RuleHints, RuleTarget } from '../../../src/config/config.ts';
+import type {
+  PermissionDecision,
+  RuleHints,
+  RuleTarget,
+} from '../../../src/config/permission-rules.ts';
 import { Permissions, type PermissionsFile } from '../../../src/config/server/permissions.ts';
 import { variantsOf } from '../../support/name-variants.ts';
 
